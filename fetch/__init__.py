@@ -1,0 +1,1 @@
+"""Reading the web: which addresses may be visited and how their content is understood."""

@@ -1,0 +1,1 @@
+"""Searching the web. The engines come here; nothing is built yet."""

@@ -1,0 +1,1 @@
+"""How a browser is started and what it shows of itself. Imports nothing else of the project."""
