@@ -1,0 +1,62 @@
+"""Failures as RFC 9457 problem documents, the same object on every interface."""
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from browser_service.errors import STATUS, InvalidRequest, TabwrightError
+
+MEDIA_TYPE = "application/problem+json"
+
+
+def status_of(fault: TabwrightError) -> int:
+    """The HTTP status of a failure: that of its class, or of the nearest base that has one."""
+    return next(STATUS[kind] for kind in type(fault).__mro__ if kind in STATUS)
+
+
+def problem(fault: TabwrightError, request_id: str) -> dict[str, Any]:
+    """The public document of a failure."""
+    document: dict[str, Any] = {
+        "type": "about:blank",
+        "title": fault.title,
+        "status": status_of(fault),
+        "detail": fault.detail,
+        "code": fault.code,
+        "hint": fault.hint,
+        "retryable": fault.retryable,
+        "request_id": request_id,
+    }
+    return document | {name: value for name, value in fault.about.items() if value is not None}
+
+
+def headers_of(fault: TabwrightError) -> dict[str, str]:
+    """Headers that go with a failure."""
+    headers = {}
+    if fault.retry_after_s is not None:
+        headers["Retry-After"] = str(math.ceil(fault.retry_after_s))
+    if fault.code == "unauthorized":
+        headers["WWW-Authenticate"] = 'Bearer realm="tabwright"'
+    return headers
+
+
+def from_validation(errors: Sequence[Any]) -> InvalidRequest:
+    """One sentence naming every field that is wrong, from pydantic's errors. Values are not repeated."""
+    said = []
+    unknown = []
+    for error in errors:
+        place = ".".join(str(part) for part in error["loc"] if part not in {"body", "query", "path"})
+        if error["type"] == "extra_forbidden":
+            unknown.append(place)
+        elif error["type"] == "json_invalid":
+            said.append(f"the body is not valid JSON ({error.get('ctx', {}).get('error', 'it does not parse')})")
+        else:
+            if not place and error["type"] == "model_attributes_type":
+                said.append("the body must be a JSON object, sent with Content-Type: application/json")
+                continue
+            message = str(error["msg"]).removeprefix("Value error, ").removeprefix("Input ")
+            if error["type"] == "string_pattern_mismatch":
+                message = "does not have the form that is expected"
+            said.append(f"{place}: {message}" if place else message)
+    if unknown:
+        said.append(f"unknown field{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}")
+    return InvalidRequest("; ".join(said) + ".", hint="GET /docs describes every field.")

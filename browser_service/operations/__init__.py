@@ -1,0 +1,27 @@
+"""All operations, in the order in which they are shown. To add one: its class, and its name here."""
+
+from typing import Any
+
+from browser_service.operations.interact import Click, Scroll, Type, Wait
+from browser_service.operations.open import Open
+from browser_service.operations.operation import Operation
+from browser_service.operations.read import Evaluate, Extract
+from browser_service.operations.screenshot import Capture, Screenshot
+from browser_service.operations.sessions import Close, CreateSession, DeleteSession, GetSession, ListSessions
+
+OPERATIONS: tuple[type[Operation[Any]], ...] = (
+    CreateSession,
+    ListSessions,
+    GetSession,
+    DeleteSession,
+    Open,
+    Screenshot,
+    Evaluate,
+    Extract,
+    Click,
+    Type,
+    Scroll,
+    Wait,
+    Close,
+    Capture,
+)
