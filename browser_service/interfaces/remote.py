@@ -1,0 +1,100 @@
+"""A running service, called over REST by the command line."""
+
+import ipaddress
+from typing import Any, Final
+from urllib.parse import quote
+
+import click
+import httpx
+
+DEFAULT: Final = "http://127.0.0.1:8330"
+
+# Longer than any operation's own limit, so that the answer is the service's.
+_LIMITS = httpx.Timeout(330, connect=10)
+
+
+class Failed(Exception):
+    """A failure with its problem document."""
+
+    def __init__(self, document: dict[str, Any]) -> None:
+        super().__init__(document.get("detail"))
+        self.document = document
+
+
+class Remote:
+    """`call` sends one request and gives the JSON of its answer."""
+
+    def __init__(self, address: str | None, key: str | None) -> None:
+        address = address or DEFAULT
+        self.address = (address if "://" in address else "http://" + address).rstrip("/")
+        try:
+            url = httpx.URL(self.address)
+        except httpx.InvalidURL:
+            url = httpx.URL()
+        if url.scheme not in {"http", "https"} or not url.host:
+            raise click.BadParameter(f"not the address of a service, such as {DEFAULT}.", param_hint="--server")
+        if key is not None and not key.isascii():
+            raise click.BadParameter("keys are of ASCII characters.", param_hint="--api-key")
+        self._headers = {"Authorization": f"Bearer {key.strip()}"} if key else {}
+        self._through_proxies = not _is_here(url.host)
+
+    def call(self, method: str, path: str, values: dict[str, Any], session_id: str = "") -> dict[str, Any]:
+        """The result as JSON. A failure raises Failed with its problem document."""
+        try:
+            answer = httpx.request(
+                method,
+                self.address + path.format(session_id=quote(session_id, safe="")),
+                json=values if method == "POST" else None,
+                headers=self._headers,
+                timeout=_LIMITS,
+                trust_env=self._through_proxies,
+            )
+        except httpx.HTTPError as fault:
+            raise Failed(self._no_answer(fault)) from fault
+        if answer.is_success and not answer.content:
+            return {}
+        try:
+            document = answer.json()
+        except ValueError:
+            document = None
+        if answer.is_success and isinstance(document, dict):
+            return document
+        known = isinstance(document, dict) and "detail" in document and "code" in document
+        raise Failed(document if known else self._no_service(answer.status_code))
+
+    def _no_answer(self, fault: httpx.HTTPError) -> dict[str, Any]:
+        if isinstance(fault, httpx.ConnectError | httpx.ConnectTimeout):
+            return _problem(
+                f"No service answers at {self.address}: {fault}.",
+                "Start one with `tabwright serve`, or name it with --server or TABWRIGHT_SERVER.",
+            )
+        said = str(fault) or "no answer in time"
+        return _problem(f"The service at {self.address} did not answer: {said}.", "Look at its log.")
+
+    def _no_service(self, status: int) -> dict[str, Any]:
+        return _problem(
+            f"What answers at {self.address} is not this service: status {status} without a known document.",
+            "Name the service with --server or TABWRIGHT_SERVER.",
+        )
+
+
+def _is_here(host: str) -> bool:
+    """Whether it is this machine, which no proxy of the environment can reach."""
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _problem(detail: str, hint: str) -> dict[str, Any]:
+    """A problem document of our own, where the service gave none."""
+    return {
+        "type": "about:blank",
+        "title": "No answer",
+        "status": 503,
+        "detail": detail,
+        "code": "no_answer",
+        "hint": hint,
+        "retryable": True,
+        "request_id": "-",
+    }
