@@ -1,6 +1,6 @@
 """How complete pages are when they have settled, and how long that takes.
 
-    python benchmarks/settle.py [--browser light|full|both] [--runs 1] [--ways floor,settled,usual] [page …]
+    python -m benchmarks.settle [--browser light|full|both] [--runs 1] [--ways floor,settled,usual] [page …]
 
 For each page of the test set: the floor (asking for its last word every 20 ms), settling, and what is usual, the load
 event (5 s at most) and 2.5 s more. The last lines hold the totals; CPU is that of this process, driver and browser.
