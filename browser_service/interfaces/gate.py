@@ -23,7 +23,6 @@ request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", d
 
 BODY_LIMIT_S = 30.0
 _SANE_ID = re.compile(r"[A-Za-z0-9._:\-]{1,128}")
-_ALL: frozenset[str] = frozenset({"read", "act", "eval", "admin"})
 
 
 class Gate:

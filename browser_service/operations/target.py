@@ -5,8 +5,6 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
-from fetch.untrusted import Untrusted
-
 SELECTOR = 'CSS, or text="…", role=button[name="…"], xpath=…; reaches into open shadow roots'
 _EMPTY = re.compile(r"(text|role|xpath|css)=\s*(\"\"|'')?\s*")
 
@@ -68,4 +66,3 @@ class Targeted(InFrame):
 
 
 Format = Literal["text", "markdown", "html"]
-Warnings = Annotated[list[Untrusted], Field(default_factory=list)]

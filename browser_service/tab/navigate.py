@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import time
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -14,12 +15,14 @@ from browser_service.errors import TabwrightError, TimedOut
 from browser_service.tab.faults import page_crashed, translate
 from browser_service.tab.tab import Tab
 from browser_service.tab.verdict import net_failure, refusal
+from browser_service.tab.world import terminate
 from fetch.address import Address
 
 WaitUntil = Literal["settled", "load", "domcontentloaded", "commit"]
 
 BLANK_LIMIT_S = 2.0
 TRIES = 3
+PATIENCE = 4
 INTERRUPTED = "is interrupted by another navigation"
 LEAVE_LIMIT_S = 2.0  # in which a page's last handlers and dialogs must be done; the request follows at once
 # Chromium's names for navigations that end without a document though the server answered
@@ -77,17 +80,20 @@ async def navigate(
 
 
 async def _leave(tab: Tab, url: str, limit_ms: float, referer: str | None) -> None:
-    """Go to `url`, until its document comes. Raises HeldBack where the page before prevents it."""
+    """Go to `url`, until its document comes. Raises HeldBack where the page before prevents it; no empty tab does."""
     for _ in range(TRIES):
         going = asyncio.ensure_future(tab.page.goto(url, wait_until="commit", timeout=limit_ms, referer=referer))
         try:
-            while not going.done():
+            for patience in itertools.count(1):
                 await asyncio.wait({going}, timeout=LEAVE_LIMIT_S)
-                if not going.done() and await _holds_back(tab):
+                if going.done():
+                    break
+                if tab.opened and await _holds_back(tab, patience):
                     raise HeldBack
             await going
         except PlaywrightError as fault:
-            if INTERRUPTED not in fault.message:  # the page before went somewhere itself at the same moment
+            # otherwise the page before went somewhere itself at the same moment
+            if INTERRUPTED not in fault.message or not tab.opened:
                 raise
         else:
             return
@@ -97,13 +103,17 @@ async def _leave(tab: Tab, url: str, limit_ms: float, referer: str | None) -> No
     raise HeldBack
 
 
-async def _holds_back(tab: Tab) -> bool:
+async def _holds_back(tab: Tab, patience: int) -> bool:
     """Whether it is the page before that keeps a navigation from arriving, and not the server.
 
-    No request went out, or the answer is there and not shown, or the page is busy: in a script or under a dialog.
+    It is when no request went out. The page cannot be asked: DevTools answers nothing while a navigation is on its way.
+    When the answer is there and not shown, what the page before still runs is ended, and it gets a while longer.
     """
     seen = tab.watch.navigation
-    return not seen.url or seen.status is not None or not await tab.answers()
+    if seen.status is None:
+        return not seen.url
+    await terminate(tab.cdp)
+    return patience >= PATIENCE
 
 
 def _arrival(tab: Tab) -> Arrival:

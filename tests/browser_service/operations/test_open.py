@@ -155,6 +155,38 @@ async def test_a_server_that_never_answers_times_out(session: Session, site: Sit
     assert "Next" in (await session.do("extract"))["content"]
 
 
+@pytest.mark.parametrize("before", [False, True], ids=["empty tab", "page open"])
+async def test_a_server_that_pauses_after_its_headers_is_waited_for(
+    session: Session, site: Site, *, before: bool
+) -> None:
+    """It is asked once, and the tab and its history stay: it is not the page before that holds anything back."""
+
+    def pause(request: Request) -> None:
+        request.send_response(200)
+        request.send_header("Content-Length", "4")
+        request.end_headers()
+        request.wfile.flush()
+        request.server.site.closing.wait(4.5)
+        request.wfile.write(b"late")
+
+    if before:
+        await session.do("open", url=site.page("<h1>Before</h1>"))
+    url = site.route(pause)
+    answer = await session.do("open", url=url, timeout_ms=20_000)
+    assert answer["status"] == 200
+    assert not any("replaced" in each for each in answer["warnings"])
+    assert site.hits[url.removeprefix(site.base)] == 1
+    assert "late" in (await session.do("extract"))["content"]
+
+
+async def test_a_server_that_says_nothing_is_asked_once(session: Session, site: Site) -> None:
+    """A tab with a page open waits for it until the limit."""
+    await session.do("open", url=site.page("<h1>Before</h1>"))
+    url = site.route(Request.hang)
+    await session.refused("timeout", "open", url=url, timeout_ms=5000)
+    assert site.hits[url.removeprefix(site.base)] == 1
+
+
 async def test_a_page_that_never_finishes_is_partial(session: Session, site: Site) -> None:
     """The text before a cut is read, with a warning."""
 
