@@ -15,12 +15,13 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.browser import Browser
 from browser_service.egress import Egress, Exit, Rotation
-from browser_service.errors import BrowserCrashed, InvalidRequest, TabwrightError
+from browser_service.errors import BrowserCrashed, InvalidRequest, TabwrightError, TimedOut
 from browser_service.fleet import Fleet
 from browser_service.launcher import Launcher
 from browser_service.settings import PoolSettings
 from browser_service.tab.options import ContextOptions
 from browser_service.tab.tabs import Tabs
+from browser_service.tab.world import WorldGone
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -148,7 +149,8 @@ class BrowserPool:
                 context = await browser.new_context(proxy=way_out.playwright_proxy, **options.for_playwright())
                 tabs = Tabs(context, options)
                 await tabs.new()
-        except (TimeoutError, PlaywrightError) as fault:
+                await tabs.user_agent()  # whoever is lent the context asks for it
+        except (TimeoutError, PlaywrightError, WorldGone, TimedOut) as fault:
             await way_out.close()
             refused = _refused_option(fault)
             if refused is not None:

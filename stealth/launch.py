@@ -61,6 +61,7 @@ DISABLED_FEATURES: Final = (
     "LensOverlay",
     "HttpsUpgrades",  # http addresses are opened as they are given
     "HttpsFirstBalancedModeAutoEnable",
+    "SpareRendererForSitePerProcess",  # else a first page shares the cores with the start of a spare process (12 ms)
     "DeferRendererTasksAfterInput",  # else what a click began is known only a frame later (12 ms)
     "PaintHolding",  # screenshots would show the page before
     "AvoidUnnecessaryBeforeUnloadCheckSync",  # Playwright could not close pages that have a beforeunload handler

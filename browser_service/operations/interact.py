@@ -12,7 +12,7 @@ from browser_service.settings import Scope
 from browser_service.tab import keyboard, pointer, scrolling, waiting
 from browser_service.tab.changes import Changes
 from browser_service.tab.effects import Effects
-from browser_service.tab.locate import Found, find
+from browser_service.tab.locate import Found, Intent, find
 from browser_service.tab.tab import Tab
 from fetch.untrusted import Untrusted
 
@@ -77,12 +77,13 @@ class Click(Targeted, Action[Acted]):
                 tab.page, self.x or 0, self.y or 0, button=self.button, count=self.count, modifiers=self.modifiers
             )
         else:
-            found = await locate(self, tab, self.selector)
+            found = await locate(self, tab, self.selector, "click")
             warnings = found.warnings
             left_ms = max(1.0, (deadline - loop.time()) * 1000)
             await pointer.click(
                 found,
                 self.selector,
+                world=tab.world,
                 button=self.button,
                 count=self.count,
                 modifiers=self.modifiers,
@@ -115,14 +116,16 @@ class Type(Targeted, Action[Typed]):
             await pointer.click_at(tab.page, self.x or 0, self.y or 0, button="left", count=1, modifiers=())
             found = await look(tab, "*:focus", None, self.timeout_ms)
         else:
-            found = await locate(self, tab, self.selector)
+            at_once = self.clear and not self.slowly
+            found = await locate(self, tab, self.selector, "type" if at_once else None)
         name = self.selector or "the focused element"
         left_ms = max(1.0, (deadline - loop.time()) * 1000)
         await keyboard.type_text(found, name, self.text, clear=self.clear, slowly=self.slowly, timeout_ms=left_ms)
-        value = await keyboard.value_of(found, None if self.frame else tab.world, min(left_ms, 1000))
+        value, title = await keyboard.value_of(found, None if self.frame else tab.world, min(left_ms, 1000))
         if self.submit:
+            title = None
             await keyboard.submit(found, tab.page, left_ms)
-        changes = await before.report(deadline, asked=not self.submit and self.frame is None)
+        changes = await before.report(deadline, asked=not self.submit and self.frame is None, title=title)
         return Typed(changes=changes, value=value, warnings=found.warnings)
 
 
@@ -247,17 +250,26 @@ class Wait(InFrame, Action[Waited]):
         return Waited(matched=self.kind(), elapsed_ms=round((loop.time() - began) * 1000))
 
 
-async def locate(target: Targeted, tab: Tab, selector: str) -> Found:
+async def locate(target: Targeted, tab: Tab, selector: str, intent: Intent | None) -> Found:
     """The element that a targeted action means."""
     wait_ms = target.timeout_ms if target.wait else 0
-    return await look(tab, selector, target.frame, target.timeout_ms, strict=target.strict, wait_ms=wait_ms)
+    return await look(
+        tab, selector, target.frame, target.timeout_ms, strict=target.strict, wait_ms=wait_ms, intent=intent
+    )
 
 
 async def look(
-    tab: Tab, selector: str, frame: str | None, timeout_ms: float, *, strict: bool = False, wait_ms: float = 0
+    tab: Tab,
+    selector: str,
+    frame: str | None,
+    timeout_ms: float,
+    *,
+    strict: bool = False,
+    wait_ms: float = 0,
+    intent: Intent | None = None,
 ) -> Found:
     """The element that a selector means; looked for again when the page moves on meanwhile."""
     deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
     return await tab.steady(
-        lambda: find(tab.page, tab.world, selector, frame, strict=strict, wait_ms=wait_ms), deadline
+        lambda: find(tab.page, tab.world, selector, frame, strict=strict, wait_ms=wait_ms, intent=intent), deadline
     )

@@ -31,10 +31,11 @@ class Effects:
         self._arrivals = tabs.arrivals
         tab.watch.mark()
 
-    async def report(self, deadline: float, *, asked: bool = False) -> Changes:
+    async def report(self, deadline: float, *, asked: bool = False, title: str | None = None) -> Changes:
         """Wait until what the action began has arrived, at most until `deadline` (loop time), and tell it.
 
-        `asked`: the page has answered a question since the action, so what its handlers began is known already.
+        `asked`: the page has answered a question since the action, so what its handlers began is known already; `title`
+        is then what it said of that.
         """
         tab = self._tab
         effect = Effect() if asked and not tab.watch.begun else await self._effect(deadline)
@@ -47,7 +48,8 @@ class Effects:
         if tab.closed.done():
             return changes
         url = tab.page.url
-        title = await tab.title()
+        if title is None or navigated:
+            title = await tab.title()
         if navigated or url != self._url:
             changes.navigated = Navigated(from_=self._url, to=url)
         if title != self._title:

@@ -1,5 +1,6 @@
 """Typing into whatever takes text: fields, editors, selects, dates; with events that scripts of the page trust."""
 
+import asyncio
 import contextlib
 
 from playwright.async_api import Error as PlaywrightError
@@ -8,7 +9,7 @@ from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.errors import ElementNotActionable, InvalidRequest, TimedOut
 from browser_service.tab.locate import Found, why_not
-from browser_service.tab.world import Call, WorldGone, gone_with_its_document
+from browser_service.tab.world import TITLE, Call, WorldGone, gone_with_its_document
 
 KEY_PAUSE_MS = 15
 _TO_THE_END = """(e) => {
@@ -17,10 +18,11 @@ _TO_THE_END = """(e) => {
   else if (e.setSelectionRange) { try { e.setSelectionRange(e.value.length, e.value.length); } catch { } }
 }"""
 _VALUE = "(e) => e.isContentEditable ? e.innerText : 'value' in e ? e.value : e.textContent"
-_FOCUSED_VALUE = """() => {
+_FOCUSED_VALUE = """(longest) => {
   let e = document.activeElement;
   while (e?.shadowRoot?.activeElement) e = e.shadowRoot.activeElement;
-  return e?.isContentEditable ? e.innerText : e && e !== document.body && 'value' in e ? e.value : null;
+  const value = e?.isContentEditable ? e.innerText : e && e !== document.body && 'value' in e ? e.value : null;
+  return [value, document.title.slice(0, longest)];
 }"""
 _TAKES_KEYS = """(e) => {
   const focused = document.activeElement;
@@ -42,6 +44,8 @@ async def type_text(found: Found, selector: str, text: str, *, clear: bool, slow
                 await _choose(found, text, timeout_ms)
             case "value":
                 await _set(found, text, timeout_ms)
+            case "text" | "editable" if found.ready is not None:
+                await _replace_selected(found.locator.page, text, timeout_ms)
             case "text" | "editable":
                 await _write(found.locator, text, clear=clear, slowly=slowly, timeout_ms=timeout_ms)
             case "check" | "file" | "button" | "submit" | "reset" | "image":
@@ -54,19 +58,20 @@ async def type_text(found: Found, selector: str, text: str, *, clear: bool, slow
         raise await why_not(found.locator, selector) from None
 
 
-async def value_of(found: Found, call: Call | None, timeout_ms: float) -> str | None:
-    """What the field holds now; None where it is gone.
+async def value_of(found: Found, call: Call | None, timeout_ms: float) -> tuple[str | None, str | None]:
+    """What the field holds now, None where it is gone; and the document's title, None where it was not asked.
 
     With `call`, the focused element of that document is read, which is five times faster than finding it again.
     """
+    title = None
     try:
         if call is not None and found.kind != "select":
-            value = await call(_FOCUSED_VALUE, timeout_s=timeout_ms / 1000)
+            value, title = await call(_FOCUSED_VALUE, TITLE, timeout_s=timeout_ms / 1000)
             if value is not None:
-                return str(value)
-        return str(await found.locator.evaluate(_VALUE, timeout=timeout_ms))
+                return str(value), title
+        return str(await found.locator.evaluate(_VALUE, timeout=timeout_ms)), title
     except (PlaywrightError, WorldGone, TimedOut):
-        return None
+        return None, None
 
 
 async def submit(found: Found, page: Page, timeout_ms: float) -> None:
@@ -76,6 +81,15 @@ async def submit(found: Found, page: Page, timeout_ms: float) -> None:
             await found.locator.evaluate(_SUBMIT, timeout=timeout_ms)
     else:
         await page.keyboard.press("Enter")
+
+
+async def _replace_selected(page: Page, text: str, timeout_ms: float) -> None:
+    """The cursor is in the element and all of it is selected."""
+    try:
+        async with asyncio.timeout(timeout_ms / 1000):
+            await (page.keyboard.insert_text(text) if text else page.keyboard.press("Delete"))
+    except TimeoutError:
+        raise TimedOut("The page did not answer the input in time.", hint="Raise timeout_ms.") from None
 
 
 async def _write(locator: Locator, text: str, *, clear: bool, slowly: bool, timeout_ms: float) -> None:

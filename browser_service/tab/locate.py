@@ -3,7 +3,7 @@
 import asyncio
 import re
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
@@ -15,20 +15,26 @@ DIAGNOSE_LIMIT_S = 0.4
 GLANCE_LIMIT_S = 2.0
 FRAME_SEPARATOR = " >> "
 _INSPECT = script("inspect.js")
-_GLANCE = f"(selector) => ({script('glance.js')})(selector, {_INSPECT})"
+_GLANCE = f"(selector, intent) => ({script('glance.js')})(selector, intent, {_INSPECT}, {script('ready.js')})"
 # Playwright's own engines, pseudo-classes and separators are left to Playwright
 _EXTENSIONS = r"has-text|text|visible|nth-match|near|light|left-of|right-of|above|below"
 _PLAIN_CSS = re.compile(rf"(?![\w-]+=|/|\.\.|[\"'(])(?!.*(>>|:({_EXTENSIONS})\b))[^\n]+")
 _DIAGNOSE = script("diagnose.js")
 
+Intent = Literal["click", "type"]
+
 
 @dataclass
 class Found:
-    """An element: how to reach it, what it is, and what the caller should know about the choice."""
+    """An element: how to reach it, what it is, and what the caller should know about the choice.
+
+    `ready`: it can be used at once (ready.js): where to press it, or that the cursor is in it and all of it selected.
+    """
 
     locator: Locator
     kind: str = ""
     facts: dict[str, Any] = field(default_factory=dict)
+    ready: dict[str, Any] | None = None
     warnings: list[str] = field(default_factory=list)
 
 
@@ -54,18 +60,26 @@ async def frame_of(page: Page, frame: str, timeout_ms: float) -> Frame:
 
 
 async def find(
-    page: Page, world: World, selector: str, frame: str | None, *, strict: bool = False, wait_ms: float = 0
+    page: Page,
+    world: World,
+    selector: str,
+    frame: str | None,
+    *,
+    strict: bool = False,
+    wait_ms: float = 0,
+    intent: Intent | None = None,
 ) -> Found:
     """The first visible element that matches, else the first.
 
-    `world` is that of the page. With `wait_ms` the element may take so long to appear. Raises ElementNotFound when
+    `world` is that of the page. With `wait_ms` the element may take so long to appear. With `intent` it is made ready
+    for that where nothing stands in the way, unless the choice is refused. Raises ElementNotFound when
     nothing matches, AmbiguousSelector when `strict` and several do.
     """
     place = scope(page, frame)
     every = place.locator(selector)
     if wait_ms:
         await every.filter(visible=True).first.wait_for(state="visible", timeout=wait_ms)
-    seen = await _glance(world, selector) if frame is None else None
+    seen = await _glance(world, selector, None if strict else intent) if frame is None else None
     if seen is None:
         seen = await _inspect(page, every, frame)
     if not seen["count"]:
@@ -74,7 +88,7 @@ async def find(
         raise AmbiguousSelector(
             f"{seen['count']} elements match {selector!r}.", hint="Narrow the selector, or leave out strict."
         )
-    found = Found(every.first, seen["kind"], seen)
+    found = Found(every.first, seen["kind"], seen, seen.get("ready"))
     if seen["visible"] > 0 and seen["first"] > 0:
         found.locator = every.filter(visible=True).first
     if seen["count"] > 1:
@@ -85,14 +99,14 @@ async def find(
     return found
 
 
-async def _glance(world: World, selector: str) -> dict[str, Any] | None:
+async def _glance(world: World, selector: str, intent: Intent | None) -> dict[str, Any] | None:
     """What `_inspect` tells, three times faster and out of reach of the page's scripts.
 
     For plain CSS on a page without open shadow roots; None for anything else.
     """
     if not _PLAIN_CSS.fullmatch(selector):
         return None
-    seen: dict[str, Any] | None = await world(_GLANCE, selector, timeout_s=GLANCE_LIMIT_S)
+    seen: dict[str, Any] | None = await world(_GLANCE, selector, intent, timeout_s=GLANCE_LIMIT_S)
     return seen
 
 

@@ -1,5 +1,9 @@
-"""Clicking as a person does: scrolled into view, visible, enabled, still, not covered; trusted events."""
+"""Clicking as a person does: scrolled into view, visible, enabled, still, not covered; trusted events.
 
+An element that is all that already is pressed at once. For any other Playwright waits, which compares two frames first.
+"""
+
+import asyncio
 from collections.abc import Sequence
 from typing import Literal
 
@@ -7,17 +11,22 @@ from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
+from browser_service.errors import TimedOut
 from browser_service.tab.faults import is_closed
 from browser_service.tab.locate import Found, why_not
+from browser_service.tab.world import World, WorldGone
 
 Button = Literal["left", "right", "middle"]
 Modifier = Literal["Alt", "Control", "ControlOrMeta", "Meta", "Shift"]
+
+_OUTCOME = "() => { const g = globalThis.guard; g?.end(); globalThis.guard = null; return g ? g.hit : null; }"
 
 
 async def click(
     found: Found,
     selector: str,
     *,
+    world: World,
     button: Button,
     count: int,
     modifiers: Sequence[Modifier],
@@ -27,6 +36,10 @@ async def click(
 
     Raises ElementNotActionable, saying why, when it did not become clickable in time.
     """
+    if found.ready is not None and await _click_now(
+        found, found.ready, world, button=button, count=count, modifiers=modifiers, limit_s=timeout_ms / 1000
+    ):
+        return
     locator = found.locator
     if found.facts.get("label"):
         found.warnings.append("The control itself is not visible; its label was clicked.")
@@ -47,6 +60,32 @@ async def click(
     except PlaywrightError as fault:
         if not is_closed(fault):  # the click closed its own tab: it was done
             raise
+
+
+async def _click_now(
+    found: Found,
+    point: dict[str, float],
+    world: World,
+    *,
+    button: Button,
+    count: int,
+    modifiers: Sequence[Modifier],
+    limit_s: float,
+) -> bool:
+    """Press an element where it was seen a moment ago. False: something else came under the pointer, nothing happened."""
+    page = found.locator.page
+    try:
+        async with asyncio.timeout(limit_s):
+            await click_at(page, point["x"], point["y"], button=button, count=count, modifiers=modifiers)
+            return await world(_OUTCOME, timeout_s=limit_s, patient=True) is not False
+    except TimeoutError:
+        raise TimedOut("The page did not answer the click in time.", hint="Raise timeout_ms.") from None
+    except WorldGone:  # by the click: it went to another document
+        return True
+    except PlaywrightError as fault:
+        if is_closed(fault):
+            return True
+        raise
 
 
 async def click_at(

@@ -29,6 +29,7 @@
 
   let observer = null
   let mutated = 0 // when something last changed
+  let scrolled = 0
   let dirty = true // changed since the last measurement
   let due = false // a measurement is
   let watchedUntil = performance.now() + UNWATCHED_MS
@@ -204,6 +205,9 @@
       return { kind, ago: now() - mutated, prose, empty, blank, busy, lag, timers: timers(event) }
     },
 
+    // For how many milliseconds nothing has changed or been scrolled; 0 while nobody looks.
+    still: () => observer ? now() - Math.max(mutated, scrolled) : 0,
+
     // After an input: what it started has begun when the tasks queued before this one have run.
     async effects(event, ms) {
       const since = now() - ms - TRANSIT_MS
@@ -231,6 +235,7 @@
     },
   }
 
+  document.addEventListener('scroll', () => { scrolled = now() }, { capture: true, passive: true })
   const begin = () => { if (!observer) observe(document) }
   if (document.readyState === 'loading') {
     document.addEventListener('DOMContentLoaded', begin, { once: true })

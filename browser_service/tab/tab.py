@@ -12,7 +12,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.errors import NoPage, TimedOut
 from browser_service.tab.faults import page_crashed
 from browser_service.tab.settle import SOURCE, Settled, Watch
-from browser_service.tab.world import World, WorldGone, terminate
+from browser_service.tab.world import TITLE, World, WorldGone, terminate
 
 _log = logging.getLogger(__name__)
 _T = TypeVar("_T")
@@ -21,7 +21,6 @@ PROBE_LIMIT_S = 0.5
 RETRIES = 40
 RETRY_PAUSE_S = 0.025
 FLOOD_MS, FLOOD_LINES = 1000, 2000
-TITLE = 1000
 
 
 class Tab:

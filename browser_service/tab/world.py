@@ -22,6 +22,7 @@ _log = logging.getLogger(__name__)
 _NAME = "reader"
 _BINDING = "tell"
 TERMINATE_LIMIT_S = 0.3
+TITLE = 1000  # characters of a document's title that are kept
 
 
 class Call(Protocol):

@@ -25,6 +25,44 @@ async def test_click_says_what_covers_the_element(session: Session, site: Site) 
     assert problem["problem"] == "covered"
 
 
+async def test_what_comes_under_the_pointer_is_not_clicked(session: Session, site: Site) -> None:
+    """An overlay that a page puts there as the pointer comes near gets no event; the answer names it."""
+    page = """<button id=go onclick="window.n=1" style="position:absolute;left:50px;top:50px">Go</button>
+      <div id=trap style="position:fixed;inset:0;display:none" onclick="window.n=2" onmousedown="window.n=3"></div>
+      <script>addEventListener('pointermove', () => { trap.style.display = 'block' })</script>"""
+    await session.do("open", url=site.page(page))
+    problem = await session.refused("element_not_actionable", "click", selector="#go", timeout_ms=700)
+    assert "trap" in problem["detail"]
+    assert await session.value("window.n") is None
+
+
+async def test_a_click_lands_on_an_element_that_moves(session: Session, site: Site) -> None:
+    """A button that a style animation, a script or a smooth scroll still moves is pressed where it is then."""
+    page = """<style>@keyframes go { from { left: 0 } to { left: 400px } }</style><body style="height:5000px">
+      <button id=go onclick="window.n=(window.n||0)+1"
+        style="position:absolute;top:30px;animation:go 600ms linear forwards">Go</button>
+      <script>onload = () => scrollTo({top: 20, behavior: 'smooth'})</script>"""
+    await session.do("open", url=site.page(page), wait_until="load")
+    await session.do("click", selector="#go")
+    assert await session.value("window.n") == 1
+
+
+async def test_clicks_and_typing_are_trusted_and_complete(session: Session, site: Site) -> None:
+    """A page sees the events of a person's double click and of typing, in order, all trusted."""
+    page = """<button id=go>Go</button><input id=f value=old>
+      <script>window.seen = []; for (const kind of ['mousedown', 'mouseup', 'click', 'dblclick'])
+        go.addEventListener(kind, (e) => seen.push(kind + e.detail + e.isTrusted));
+        for (const kind of ['focus', 'beforeinput', 'input'])
+        f.addEventListener(kind, (e) => seen.push(kind + e.isTrusted))</script>"""
+    await session.do("open", url=site.page(page))
+    await session.do("click", selector="#go", count=2)
+    clicks = [f"{kind}{count}true" for count in (1, 2) for kind in ("mousedown", "mouseup", "click")]
+    assert await session.value("window.seen") == [*clicks, "dblclick2true"]
+    typed = await session.do("type", selector="#f", text="new")
+    assert (await session.value("window.seen"))[7:] == ["focustrue", "beforeinputtrue", "inputtrue"]
+    assert typed["value"] == "new"
+
+
 @pytest.mark.parametrize(
     ("html", "problem"),
     [
