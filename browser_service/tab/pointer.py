@@ -72,7 +72,7 @@ async def _click_now(
     modifiers: Sequence[Modifier],
     limit_s: float,
 ) -> bool:
-    """Press an element where it was seen a moment ago. False: something else came under the pointer, nothing happened."""
+    """Press an element where it was seen a moment ago. False: something else came under the pointer."""
     page = found.locator.page
     try:
         async with asyncio.timeout(limit_s):
