@@ -238,7 +238,7 @@
     }
   }
   if (root === about.documentElement) root = about.body ?? root;
-  if (!root) return { fault: 'missing' };
+  if (!root) return { fault: 'missing', begun: selector === null && document.readyState === 'loading' };
   const tools = { fold, isBlank, attribute, absolute, isWeb, localName, PARAGRAPHS, FRAMES };
   const read = (from, drops) => {
     const sink = (html ? htmlSink : textSink)(tools, drops);

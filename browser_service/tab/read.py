@@ -12,7 +12,7 @@ from typing import Any, Literal
 from playwright.async_api import ElementHandle
 
 from browser_service.errors import ElementNotFound, InvalidRequest, TimedOut
-from browser_service.tab.world import Call, script
+from browser_service.tab.world import Call, WorldGone, script
 from fetch.markdown import to_markdown
 
 Format = Literal["text", "markdown", "html"]
@@ -88,6 +88,8 @@ async def _finish(answer: dict[str, Any], selector: str | None, format_: Format,
     if answer.get("fault") == "selector":
         raise InvalidRequest(f"{selector!r} is not a CSS selector: {answer['detail']}")
     if answer.get("fault") == "missing":
+        if answer["begun"]:
+            raise WorldGone("a new document has only begun")
         raise ElementNotFound(f"Nothing on the page matches {selector!r}." if selector else "The page has no content.")
     content = str(answer["content"])
     if format_ == "markdown":
