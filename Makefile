@@ -33,7 +33,7 @@ test: check ## all checks, then all tests (ARGS="-k sessions" to choose)
 bench: ## measure speed and size against raw Playwright and httpx
 	@scripts/setup.sh dev
 	@scripts/setup.sh browser
-	@for name in actions sessions screenshots proxy settle; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
+	@for name in actions sessions screenshots proxy settle fetch; do echo "== $$name"; $(BIN)/python -m benchmarks.$$name || exit 1; done
 
 lock: ## pin the dependencies anew (needs uv)
 	@scripts/lock.sh

@@ -1,8 +1,29 @@
 """Failures of the service itself, and the one table from a failure's class to its HTTP status."""
 
-from fetch.errors import AddressForbidden, InvalidRequest, NavigationFailed, TabwrightError, TimedOut
+from fetch.errors import (
+    AddressForbidden,
+    Blocked,
+    ContentTooLarge,
+    InvalidRequest,
+    NavigationFailed,
+    TabwrightError,
+    TimedOut,
+    UnsupportedContent,
+    UpstreamStatus,
+)
 
-__all__ = ["STATUS", "AddressForbidden", "InvalidRequest", "NavigationFailed", "TabwrightError", "TimedOut"]
+__all__ = [
+    "STATUS",
+    "AddressForbidden",
+    "Blocked",
+    "ContentTooLarge",
+    "InvalidRequest",
+    "NavigationFailed",
+    "TabwrightError",
+    "TimedOut",
+    "UnsupportedContent",
+    "UpstreamStatus",
+]
 
 
 class Unauthorized(TabwrightError):
@@ -90,21 +111,6 @@ class ScriptFailed(TabwrightError):
     title = "Script failed"
 
 
-class ContentTooLarge(TabwrightError):
-    """A body or a picture is larger than the limit."""
-
-    code = "content_too_large"
-    title = "Content too large"
-
-
-class UpstreamStatus(TabwrightError):
-    """The site answered with an error status, and the caller asked for that to be a failure."""
-
-    code = "upstream_status"
-    title = "Upstream status"
-    retryable = True
-
-
 class PageCrashed(TabwrightError):
     """The page's renderer died; the session goes on with a new page."""
 
@@ -154,6 +160,8 @@ STATUS: dict[type[TabwrightError], int] = {
     NoPage: 409,
     ScriptFailed: 422,
     ContentTooLarge: 413,
+    UnsupportedContent: 415,
+    Blocked: 502,
     NavigationFailed: 502,
     UpstreamStatus: 502,
     TimedOut: 504,

@@ -13,13 +13,21 @@ RETRY_AFTER_S = 2
 class Lane:
     """Admits `places` at a time. Waiting keys take turns, each key's own calls in order."""
 
-    def __init__(self, places: int, queue: int) -> None:
-        self._free = places
+    def __init__(
+        self, places: int, queue: int, settings: str = "TABWRIGHT_POOL__ONE_SHOT or TABWRIGHT_POOL__QUEUE"
+    ) -> None:
+        self._places = self._free = places
+        self._settings = settings
         self._queue = queue
         self._waiting: OrderedDict[str, deque[asyncio.Future[None]]] = OrderedDict()
 
     def __repr__(self) -> str:
         return f"<Lane free={self._free} waiting={self.waiting}>"
+
+    @property
+    def held(self) -> int:
+        """How many places are taken."""
+        return self._places - self._free
 
     @property
     def waiting(self) -> int:
@@ -40,7 +48,7 @@ class Lane:
             self._free -= 1
             return
         if self.waiting >= self._queue:
-            raise _full("and the queue is full")
+            raise self._full("and the queue is full")
         turn: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting.setdefault(owner, deque()).append(turn)
         try:
@@ -49,7 +57,7 @@ class Lane:
         except BaseException as fault:
             self._leave(owner, turn)
             if isinstance(fault, TimeoutError):
-                raise _full(f"and none came free within {limit_s:g} s") from None
+                raise self._full(f"and none came free within {limit_s:g} s") from None
             raise
 
     def _leave(self, owner: str, turn: "asyncio.Future[None]") -> None:
@@ -74,10 +82,9 @@ class Lane:
                 return
         self._free += 1
 
-
-def _full(why: str) -> Overloaded:
-    return Overloaded(
-        f"All places for this kind of work are taken, {why}.",
-        hint="Try again later, or raise TABWRIGHT_POOL__ONE_SHOT or TABWRIGHT_POOL__QUEUE.",
-        retry_after_s=RETRY_AFTER_S,
-    )
+    def _full(self, why: str) -> Overloaded:
+        return Overloaded(
+            f"All places for this kind of work are taken, {why}.",
+            hint=f"Try again later, or raise {self._settings}.",
+            retry_after_s=RETRY_AFTER_S,
+        )

@@ -18,6 +18,7 @@ from browser_service.session import Lifetime, Session
 from browser_service.sessions import Sessions
 from browser_service.settings import Settings
 from browser_service.tab.options import ContextOptions
+from browser_service.web import Web
 from fetch.address import Rule
 
 _log = logging.getLogger(__name__)
@@ -34,6 +35,8 @@ class Service:
     launcher: Launcher
     pool: BrowserPool
     sessions: Sessions
+    web: Web
+    user_agent: str
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
@@ -58,6 +61,7 @@ class Service:
             )
             if settings.port:
                 self.egress.own_ports.add(settings.port)
+            self.web = await stack.enter_async_context(Web(settings.fetch, self.egress, self.rule))
             proxies = [each.get_secret_value() for each in settings.network.proxy_list]
             nowhere = await self.egress.open_closed_exit()
             self.launcher = Launcher(settings.pool, folder.path, nowhere.server)
@@ -125,6 +129,8 @@ class Service:
             "modes": {kind: str(mode) for kind, mode in self.launcher.modes.items()},
             "sessions": len(self.sessions),
             "captures_waiting": self.captures.waiting,
+            "fetches_waiting": self.web.lane.waiting,
+            "cache": {"entries": len(self.web.cache), "hits": self.web.cache.hits, "misses": self.web.cache.misses},
             "warm_contexts": self.pool.warm(),
             "browser_deaths": self.pool.fleet.deaths,
             "remote_dns": self.settings.network.remote_dns,
@@ -153,6 +159,7 @@ class Service:
         """Refuse to run when a page can reach an address of this machine that it must not reach."""
         seat = await self.pool.lend(ContextOptions(), SELF_TEST_LIMIT_S)
         try:
+            self.user_agent = await seat.tabs.user_agent()
             if await canary_reached(seat.tabs.context, self.egress):
                 raise BrowserCrashed(
                     "The network guard does not hold: a page reached this machine's loopback interface.",

@@ -93,6 +93,22 @@ class NetworkSettings(Section):
         return entries
 
 
+class FetchSettings(Section):
+    """Fetching addresses as text."""
+
+    concurrency: int = Field(32, ge=1, le=1000, description="fetches at a time")
+    queue: int = Field(256, ge=0, le=10_000, description="fetches that may wait for a place")
+    per_host: int = Field(4, ge=1, le=100, description="requests at a time to one host")
+    workers: int = Field(0, ge=0, le=64, description="processes that read pages; 0: one for each core, at most 4")
+    max_bytes: int = Field(10 * 2**20, ge=1024, le=2**30, description="largest body, its encoding undone")
+    cache_entries: int = Field(100, ge=1, le=100_000, description="results that are kept")
+    cache_ms: int = Field(600_000, ge=1, description="how long they are kept")
+
+    def worker_processes(self) -> int:
+        """How many processes read pages."""
+        return self.workers or max(1, min(4, os.cpu_count() or 1))
+
+
 class Key(BaseModel):
     """One API key: only its SHA-256 is kept."""
 
@@ -138,6 +154,7 @@ class Settings(BaseSettings):
     pool: PoolSettings = PoolSettings()
     sessions: SessionSettings = SessionSettings()
     network: NetworkSettings = NetworkSettings()
+    fetch: FetchSettings = FetchSettings()
 
     @field_validator("api_keys", mode="before")
     @classmethod

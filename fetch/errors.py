@@ -4,6 +4,10 @@
     ├── InvalidRequest        the caller must change something
     ├── AddressForbidden      the network policy refuses the address
     ├── NavigationFailed      DNS, refused, TLS, reset, cut body
+    ├── ContentTooLarge       a body or a picture is over the limit
+    ├── UnsupportedContent    the answer is of a kind that holds no text
+    ├── Blocked               the site shows a wall instead of the page
+    ├── UpstreamStatus        the site answered with an error status and nothing else
     └── TimedOut              the time limit of the call ran out
 
 `browser_service.errors` adds those of sessions and browsers.
@@ -58,6 +62,35 @@ class NavigationFailed(TabwrightError):
 
     code = "navigation_failed"
     title = "Navigation failed"
+    retryable = True
+
+
+class ContentTooLarge(TabwrightError):
+    """A body or a picture is larger than the limit."""
+
+    code = "content_too_large"
+    title = "Content too large"
+
+
+class UnsupportedContent(TabwrightError):
+    """The answer is a picture, an archive or something else that holds no text."""
+
+    code = "unsupported_content"
+    title = "Unsupported content"
+
+
+class Blocked(TabwrightError):
+    """The site refuses this visitor: a wall, a challenge that stands, or a login instead of the page."""
+
+    code = "blocked"
+    title = "Blocked"
+
+
+class UpstreamStatus(TabwrightError):
+    """The site answered with an error status and no content, or the caller asked for that to be a failure."""
+
+    code = "upstream_status"
+    title = "Upstream status"
     retryable = True
 
 

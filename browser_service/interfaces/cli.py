@@ -11,6 +11,7 @@ import click
 from browser_service import finder
 from browser_service.interfaces import doctor
 from browser_service.interfaces.commands import action_command, report, session_command
+from browser_service.interfaces.fetch_command import fetch_command
 from browser_service.interfaces.options import given
 from browser_service.interfaces.picture_command import screenshot_command
 from browser_service.operations import OPERATIONS
@@ -103,7 +104,7 @@ _SESSIONS: dict[type[Operation[Any]], str] = {
 
 sessions.add_section("Commands", [session_command(name, operation) for operation, name in _SESSIONS.items()])
 main.add_section("Service", [serve, doctor_command, install_browser])
-main.add_section("Pages", [screenshot_command(), sessions])
+main.add_section("Pages", [fetch_command(), screenshot_command(), sessions])
 main.add_section(
     "Pages in a session (--session, TABWRIGHT_SESSION)",
     [

@@ -2,7 +2,6 @@
 
 import asyncio
 import base64
-import json
 import signal
 import sys
 from pathlib import Path
@@ -13,14 +12,13 @@ from click.core import ParameterSource
 from rich.console import Console
 
 from browser_service.errors import InvalidRequest
-from browser_service.interfaces import logs, show
+from browser_service.interfaces import show
 from browser_service.interfaces.commands import CONNECTION, OperationCommand, arguments_of, ask, checked, report
+from browser_service.interfaces.local import local_call, run_locally
 from browser_service.interfaces.options import example, flag, given, parameters
 from browser_service.interfaces.remote import Remote
-from browser_service.operations.operation import Call, Caller, Operation
+from browser_service.operations.operation import Operation
 from browser_service.operations.screenshot import Capture, Screenshot
-from browser_service.service import Service
-from browser_service.settings import load_settings
 
 STDOUT: Final = Path("-")
 _FORMATS: Final = {".jpg": "jpeg", ".jpeg": "jpeg", ".webp": "webp", ".png": "png"}
@@ -152,15 +150,5 @@ def _without_service(operation: Operation[Any]) -> dict[str, Any]:
 
 
 async def _in_process(operation: Operation[Any]) -> dict[str, Any]:
-    """Run one operation in a service of its own, with one browser."""
-    settings = load_settings()
-    logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
-    task = asyncio.current_task()
-    if task is not None:
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
-    pool = settings.pool.model_copy(update={"size": 1, "warm": 0})
-    async with Service(settings.model_copy(update={"pool": pool})) as service:
-        caller = Caller("", frozenset({"read", "act", "eval", "admin"}))
-        result = await operation.run(Call(service, caller))
-        document: dict[str, Any] = json.loads(result.model_dump_json(by_alias=True))
-        return document
+    async with local_call() as call:
+        return await run_locally(operation, call)

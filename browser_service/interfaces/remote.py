@@ -10,7 +10,7 @@ import httpx
 DEFAULT: Final = "http://127.0.0.1:8330"
 
 # Longer than any operation's own limit, so that the answer is the service's.
-_LIMITS = httpx.Timeout(330, connect=10)
+_LIMITS = httpx.Timeout(630, connect=10)
 
 
 class Failed(Exception):

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from browser_service.operations.fetch import Fetch, OpenWebPage
 from browser_service.operations.interact import Click, Scroll, Type, Wait
 from browser_service.operations.open import Open
 from browser_service.operations.operation import Operation
@@ -24,4 +25,6 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     Wait,
     Close,
     Capture,
+    Fetch,
+    OpenWebPage,
 )

@@ -1,5 +1,6 @@
 """What a caller may choose about a browser context, and what it means to Playwright."""
 
+from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 from urllib.parse import quote, urlsplit
 from zoneinfo import available_timezones
@@ -15,6 +16,13 @@ HeaderValue = Annotated[str, Field(pattern=r"^[^\r\n\x00]*$", max_length=8192)]
 _OWN_HEADERS = frozenset(
     {"connection", "content-length", "host", "proxy-authorization", "proxy-connection", "transfer-encoding", "upgrade"}
 )
+
+
+def refuse_own_headers(headers: Iterable[str], field: str) -> None:
+    """Raise ValueError for a header that is the browser's to set."""
+    for name in headers:
+        if name.lower() in _OWN_HEADERS:
+            raise ValueError(f"{field}: {name} is set by the browser itself")
 
 
 class Part(BaseModel):
@@ -144,9 +152,7 @@ class ContextOptions(Part):
 
     @model_validator(mode="after")
     def _headers_are_the_callers(self) -> "ContextOptions":
-        for name in self.extra_headers:
-            if name.lower() in _OWN_HEADERS:
-                raise ValueError(f"extra_headers: {name} is set by the browser itself")
+        refuse_own_headers(self.extra_headers, "extra_headers")
         return self
 
     def emulated(self) -> bool:

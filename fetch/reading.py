@@ -1,0 +1,75 @@
+"""From a page as it came to what it says. Runs in a worker process: nothing here waits, and all of it is bounded."""
+
+import re
+
+from selectolax.lexbor import LexborHTMLParser
+
+from fetch.charset import decode
+from fetch.documents import kind_of, read_document
+from fetch.errors import TabwrightError
+from fetch.extract import extract
+from fetch.language import language_of
+from fetch.metadata import read_links, read_metadata, read_title
+from fetch.page import Link, Page, Reading, Verdict, Wish
+from fetch.refusal import judge
+from fetch.render_need import why
+
+SAMPLE = 20_000  # characters that tell a text's language
+_BRACKETS = re.compile(r"([\[\]\\])")
+
+
+def read(page: Page, wish: Wish) -> Reading | TabwrightError:
+    """What the page says, in the wanted form, with its verdict. A failure is given, not raised: it has to be sent."""
+    try:
+        return _read(page, wish)
+    except TabwrightError as fault:
+        return fault
+
+
+def glance(page: Page) -> Verdict:
+    """What kind of answer a rendered page is, without reading it."""
+    html = page.html or ""
+    return judge(page, LexborHTMLParser(html), html)
+
+
+def warm_up() -> None:
+    """Do all of it once with a small page: what it needs is then loaded."""
+    body = b"<title>Warm</title><article><h1>Warm</h1><p>" + b"Some words of a paragraph. " * 40 + b"</p></article>"
+    _read(Page("http://example.com/", "http", 200, "text/html", body=body), Wish("markdown"))
+
+
+def _read(page: Page, wish: Wish) -> Reading:
+    if page.html is None and kind_of(page) != "html":
+        return read_document(page, wish)
+    if page.html is None:
+        html, charset, said = decode(page.body, page.charset)
+    else:
+        html, charset, said = page.html, None, ()
+    tree = LexborHTMLParser(html)
+    verdict = judge(page, tree, html)
+    links = read_links(tree, page.url)
+    seen = extract(html, page.url, wish)
+    root = tree.css_first("html")
+    return Reading(
+        content=as_links(links) if wish.format == "links" else seen.content,
+        title=page.title or read_title(tree) or seen.title,
+        verdict=verdict,
+        render=why(page, tree, seen.characters) if page.method == "http" else None,
+        characters=seen.characters,
+        charset=charset,
+        language=language_of(seen.content[:SAMPLE], root.attributes.get("lang") if root is not None else None),
+        metadata=read_metadata(tree, page.url),
+        links=links,
+        extractor=seen.extractor,
+        words_kept=round(seen.words_kept, 3),
+        warnings=(*said, *seen.warnings),
+    )
+
+
+def as_links(links: tuple[Link, ...]) -> str:
+    """Links as a Markdown list, one a line."""
+    return "\n".join(f"- [{_escaped(each.text or each.url)}](<{each.url}>)" for each in links)
+
+
+def _escaped(text: str) -> str:
+    return _BRACKETS.sub(r"\\\1", text)
