@@ -27,12 +27,21 @@ AT_ONCE = 16
 HTTP_PAGES = 200
 SCRIPT_PAGES = 24
 WORDS = "Some words of a paragraph that a reader would read in an article about the sea. "
-ARTICLE = (
-    "<!doctype html><title>Article {n}</title><nav>" + "<a href=/a>Menu</a> " * 40 + "</nav>"
-    + "<article><h1>Article {n}</h1>"
-    + f"<p>{WORDS * 5}</p>" * 60
-    + "</article><footer>" + "<a href=/f>Foot</a> " * 40 + "</footer>"
-)  # fmt: skip
+_MENU = "".join(
+    f"<li class='item item-{n}'><a href=/section/{n} class=link><span>Section {n}</span></a></li>" for n in range(80)
+)
+_TEXT = "".join(
+    f"<p class=text>Paragraph {n}. {WORDS * 4}See <a href=/note/{n}>note {n}</a>, <em>which says more</em>.</p>"
+    + (f"<h2>Part {n}</h2><ul><li>One of {n}<li>Two of {n}</ul>" if n % 6 == 0 else "")
+    for n in range(75)
+)
+_CARDS = "".join(
+    f"<div class=card><a href=/other/{n}><img src=/i/{n}.jpg alt=''><h3>Another {n}</h3></a><p>Teaser {n}.</p></div>"
+    for n in range(40)
+)
+ARTICLE = f"""<!doctype html><html lang=en><head><title>Article {{n}}</title><meta name=description content=About></head>
+<body><header><nav><ul>{_MENU}</ul></nav></header><main><article><h1>Article {{n}}</h1>{_TEXT}</article></main>
+<aside>{_CARDS}</aside><footer><ul>{_MENU}</ul></footer></body></html>"""
 SHELL = """<!doctype html><title>Shell</title><div id=root></div><script>
   fetch('/hang'); setTimeout(() => fetch('/data').then((r) => r.json()).then((d) => {
     root.innerHTML = '<h1>Built</h1><p>' + d.text + '</p><p id=end>The end.</p>' }), 0)

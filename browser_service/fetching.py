@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import logging
 import re
 from collections.abc import AsyncIterator, Hashable, Sequence
 from dataclasses import dataclass, replace
@@ -15,11 +16,15 @@ from fetch.errors import TabwrightError
 from fetch.http import Errand, ProxyRoute, retry_after
 from fetch.page import Cookie, Page, Reading, Verdict, Wish
 from fetch.politeness import host_key
-from fetch.reading import glance, read
+from fetch.reading import glance, read, read_simply
 from fetch.robots import allows
 from fetch.web_fetch import Ask, Fetched, web_fetch
 from stealth.identity import Identity, identities
 
+_log = logging.getLogger(__name__)
+
+READ_SHARE = 0.7
+_PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 LEAST_CACHED = 100  # characters
 GLANCE_LIMIT_S = 5.0
 _VERSION = re.compile(r"Chrome/([0-9.]+)")
@@ -132,8 +137,15 @@ class ServiceWays:
         return page
 
     async def read(self, page: Page, wish: Wish, limit_s: float) -> Reading:
-        """In a worker process."""
-        found = await self._service.web.workers.run(read, page, wish, limit_s=limit_s)
+        """In a worker process; by the simplest means where that does not get it done in its share of the time."""
+        run = self._service.web.workers.run
+        try:
+            found = await run(read, page, wish, limit_s=limit_s * READ_SHARE)
+        except TabwrightError as fault:
+            if page.content_type not in _PAGES or wish.selector is not None:
+                raise
+            _log.warning("%s cannot be read: %s", page.url[:200], fault)
+            found = await run(read_simply, page, wish, limit_s=limit_s * (1 - READ_SHARE))
         if isinstance(found, TabwrightError):
             raise found
         return found

@@ -7,7 +7,7 @@ than nothing: a page that never comes to rest is read as it is, with a warning t
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from playwright.async_api import Error as PlaywrightError
@@ -43,9 +43,9 @@ class RenderWish:
     """What is to be rendered, and how.
 
     `headers` go to the host of `url` alone. `block`: kinds of requests that are not made; None: pictures, media and
-    fonts for a light browser, nothing for a full one, where their absence would be noticed. `light`: the headless
-    shell, where there is one. In a session, `cookies`, `storage_state`, `proxy`, `mobile`, `user_agent` and `light` do
-    not count: they are the session's.
+    fonts for a light browser, nothing for a full one or in a session, where their absence would be noticed. `light`:
+    the headless shell, where there is one. In a session, `cookies`, `storage_state`, `proxy`, `mobile`, `user_agent`
+    and `light` do not count: they are the session's.
     """
 
     url: str
@@ -82,10 +82,13 @@ async def render(service: Service, wish: RenderWish, *, owner: str, limit_s: flo
     `judge` says whether what came is a challenge that may lift by itself; then it is waited for. Raises Overloaded,
     AddressForbidden, NavigationFailed, TimedOut (nothing came at all), PageCrashed, BrowserCrashed.
     """
-    deadline = asyncio.get_running_loop().time() + limit_s
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + limit_s
     try:
         return await _render_once(service, wish, owner, deadline, judge)
     except BrowserCrashed as fault:
+        if loop.time() >= deadline:
+            raise
         _log.info("rendering on another browser: %s", fault)
         return await _render_once(service, wish, owner, deadline, judge)
 
@@ -106,6 +109,7 @@ async def render_in_session(session: Session, wish: RenderWish, *, limit_s: floa
     """
     deadline = asyncio.get_running_loop().time() + limit_s
     session.touch()
+    wish = replace(wish, block=wish.block or frozenset())
     tab: Tab | None = None
     try:
         async with asyncio.timeout(limit_s + GRACE_S), aside(session.tabs) as tab:

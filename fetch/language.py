@@ -87,6 +87,8 @@ _COMMON = {
     "vi": "và của là có trong được cho không một các với người này",
 }
 _CLEAR = 4  # common words of another language in the sample from which on a declaration is doubted
+_ASCII = re.compile(r"[\x00-\x7f]+")
+_NO_LETTER = re.compile(r"[^A-Za-z]+")
 _WORD = re.compile(r"[^\W\d_]+")
 
 # Common characters that only one of the two ways of writing Chinese has.
@@ -105,7 +107,7 @@ def language_of(text: str, declared: str | None) -> str | None:
     the script of the text, which cannot be mistaken; templates leave `lang="en"` on pages in any language.
     """
     said = _short(declared)
-    letters = Counter(match.lastgroup or "" for match in _LETTER.finditer(text[:_SAMPLE]))
+    letters = _letters(text[:_SAMPLE])
     if not letters:
         return said
     script = _main_script(letters)
@@ -119,6 +121,15 @@ def language_of(text: str, declared: str | None) -> str | None:
     if said is not None and said.partition("-")[0] in written:
         return said
     return written[0] if len(written) == 1 else _statistics(text[:_SAMPLE], written) or written[0]
+
+
+def _letters(sample: str) -> "Counter[str]":
+    """How many letters of each script there are."""
+    letters = Counter(match.lastgroup or "" for match in _LETTER.finditer(_ASCII.sub("", sample)))
+    plain = len(_NO_LETTER.sub("", sample))
+    if plain:
+        letters["latin"] += plain
+    return letters
 
 
 def _short(declared: str | None) -> str | None:

@@ -1,7 +1,9 @@
 """From a page as it came to what it says. Runs in a worker process: nothing here waits, and all of it is bounded."""
 
 import re
+from html import unescape
 
+from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser
 
 from fetch.charset import decode
@@ -12,9 +14,13 @@ from fetch.language import language_of
 from fetch.metadata import read_links, read_metadata, read_title
 from fetch.page import Link, Page, Reading, Verdict, Wish
 from fetch.refusal import judge
+from fetch.refusal_survey import survey as look
 from fetch.render_need import why
+from fetch.tame import tame
 
 SAMPLE = 20_000  # characters that tell a text's language
+SAID = 20  # characters that are not nothing
+_TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _BRACKETS = re.compile(r"([\[\]\\])")
 
 
@@ -26,9 +32,19 @@ def read(page: Page, wish: Wish) -> Reading | TabwrightError:
         return fault
 
 
+def read_simply(page: Page, wish: Wish) -> Reading | TabwrightError:
+    """Its text by the simplest means, for a page that is too much for `read`."""
+    html = page.html if page.html is not None else decode(page.body, page.charset)[0]
+    text = extract_plain_text(tame(html), main_content=False, alt_texts=False)
+    said = f"The page is too large or too intricate for {wish.format}: this is its plain text."
+    title = _TITLE.search(html[:SAMPLE])
+    found = page.title or (" ".join(unescape(title[1]).split()) if title else "")
+    return Reading(text, found, characters=len(text), extractor="plain", warnings=(said,))
+
+
 def glance(page: Page) -> Verdict:
     """What kind of answer a rendered page is, without reading it."""
-    html = page.html or ""
+    html = tame(page.html or "")
     return judge(page, LexborHTMLParser(html), html)
 
 
@@ -45,16 +61,20 @@ def _read(page: Page, wish: Wish) -> Reading:
         html, charset, said = decode(page.body, page.charset)
     else:
         html, charset, said = page.html, None, ()
+    html = tame(html)
     tree = LexborHTMLParser(html)
-    verdict = judge(page, tree, html)
+    survey = look(page, tree, html)
+    verdict = judge(page, tree, html, survey)
     links = read_links(tree, page.url)
     seen = extract(html, page.url, wish)
+    if verdict.outcome == "empty" and len(seen.content.strip()) >= SAID:
+        verdict = Verdict()  # what judges does not read everything
     root = tree.css_first("html")
     return Reading(
         content=as_links(links) if wish.format == "links" else seen.content,
         title=page.title or read_title(tree) or seen.title,
         verdict=verdict,
-        render=why(page, tree, seen.characters) if page.method == "http" else None,
+        render=why(page, tree, seen.characters, survey) if page.method == "http" else None,
         characters=seen.characters,
         charset=charset,
         language=language_of(seen.content[:SAMPLE], root.attributes.get("lang") if root is not None else None),

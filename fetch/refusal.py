@@ -53,6 +53,8 @@ def judge(page: Page, tree: LexborHTMLParser, html: str, seen: Survey | None = N
     if page.status in {204, 205}:
         return Verdict("empty", (f"status {page.status}",))
     seen = seen or survey(page, tree, html)
+    if not seen.fine:
+        return _by_header(seen) or Verdict()
     for rule in (_refused, _missing, login_wall, consent_wall):
         if verdict := rule(seen):
             return verdict
@@ -79,7 +81,7 @@ def _refused(seen: Survey) -> Verdict | None:
         return None
     if denied >= asked:
         return Verdict("blocked", said)
-    return Verdict("challenge", said, may_lift=bool(seen.script_text.strip()) and not seen.has(WIDGETS))
+    return Verdict("challenge", said, may_lift=bool(seen.script_text.strip()) and not seen.shows(WIDGETS))
 
 
 def _by_header(seen: Survey) -> Verdict | None:
@@ -156,19 +158,17 @@ _SOUGHT: Mapping[Where, Callable[[Survey, str], str]] = {
 
 def _common(seen: Survey) -> Iterator[Fired]:
     """What every wall may have."""
-    named = _titles(seen)
     for kind, expression in (("challenge", CHALLENGE_TITLE), ("blocked", REFUSAL_TITLE)):
-        if expression.fullmatch(named[0]):
-            yield Fired(STRONG, f"title “{named[0][:80]}”", kind)
-        elif hit := next((each for each in named[1:] if expression.fullmatch(each)), None):
-            yield Fired(STRONG - 1, f"heading “{hit[:80]}”", kind)
+        points, hit = _named(seen, expression)
+        if points:
+            yield Fired(points, f"title “{hit[:80]}”", kind)
     if points := _STATUSES.get(seen.status, 0):
         yield Fired(points, f"status {seen.status}")
     if seen.characters < TINY and seen.prose < TINY:
         yield Fired(WEAK, f"{seen.characters} characters of text")
     if seen.characters < WORDS_IN:
         yield from _wording(seen)
-    if seen.prose < TINY and seen.has(WIDGETS) and not _is_form(seen):
+    if seen.prose < TINY and seen.shows(WIDGETS) and not _is_form(seen):
         yield Fired(STRONG - 1, "a captcha and nothing else to fill in", "challenge")
     scripts = seen.script_text
     if seen.characters < TINY // 3 and "document.cookie" in scripts and _RELOADS.search(scripts):
@@ -176,9 +176,12 @@ def _common(seen: Survey) -> Iterator[Fired]:
 
 
 def _wording(seen: Survey) -> Iterator[Fired]:
-    """A wall's words in the text: two are as good as ten."""
+    """A wall's words in the text beside what was taken for its title: two are as good as ten."""
+    words = seen.words
+    for each in seen.headings:
+        words = words.replace(_plain(each), " ", 1)
     for kind, expression in (("challenge", CHALLENGE_WORDS), ("blocked", REFUSAL_WORDS)):
-        found = {match[0] for match in islice(expression.finditer(seen.words), 8)}
+        found = {match[0] for match in islice(expression.finditer(words), 8)}
         for each in sorted(found)[:2]:
             yield Fired(WEAK, f"text “{each[:60]}”", kind)
     if seen.characters < TINY and (match := SCRIPT_WORDS.search(seen.words)) and not _builds(seen):
@@ -202,22 +205,23 @@ def _is_form(seen: Survey) -> bool:
 
 def _missing(seen: Survey) -> Verdict | None:
     """A page that says that there is none: by its status, or dressed as a success."""
-    named = _titles(seen)
-    hits = [each for each in named if MISSING_TITLE.fullmatch(each)]
+    points, hit = _named(seen, MISSING_TITLE)
+    evidence = [f"title “{hit[:80]}”"] if hit else []
     if seen.status in {404, 410}:
-        if seen.prose >= TINY and not hits and not MISSING_WORDS.search(" ".join(named)):
+        titles = " ".join((seen.title, *seen.headings[:2])).lower()
+        if seen.prose >= TINY and not hit and not MISSING_WORDS.search(titles):
             return None
-        return Verdict("not_found", (f"status {seen.status}", *(f"title “{each[:80]}”" for each in hits[:1])))
-    if seen.status >= 300 or seen.characters > PLENTY // 2:
+        return Verdict("not_found", (f"status {seen.status}", *evidence))
+    if seen.status >= 300 or not hit or seen.core > PLENTY // 2:
         return None
-    score = STRONG * bool(hits and hits[0] == named[0]) + 2 * bool(set(hits) - {named[0]})
-    word = MISSING_WORDS.search(seen.words) if hits else None
-    path = re.search(r"/(404|not[-_]?found|error)(\.\w+)?/?$", seen.url.path.lower())
-    score += WEAK * bool(word) + 2 * bool(path) + WEAK * (seen.characters < TINY)
-    if score < THRESHOLD + seen.weight:
-        return None
-    evidence = [f"title “{each[:80]}”" for each in hits[:1]]
-    return Verdict("not_found", (*evidence, *([f"text “{word[0][:60]}”"] if word else [])))
+    if word := MISSING_WORDS.search(seen.words):
+        points += WEAK
+        evidence.append(f"text “{word[0][:60]}”")
+    if re.search(r"/(404|not[-_]?found|error)(\.\w+)?/?$", seen.url.path.lower()):
+        points += WEAK
+        evidence.append(f"address {seen.url.path[-60:]}")
+    points += WEAK * (seen.core < TINY)
+    return Verdict("not_found", tuple(evidence)) if points >= THRESHOLD + seen.prose // (TINY // 2) else None
 
 
 def _empty(seen: Survey) -> Verdict | None:
@@ -227,11 +231,15 @@ def _empty(seen: Survey) -> Verdict | None:
     return Verdict("empty", ("no text, picture, form or frame",))
 
 
-def _titles(seen: Survey) -> list[str]:
-    """The title, then its parts and the headings, plain and in lower case."""
+def _named(seen: Survey, expression: re.Pattern[str]) -> tuple[int, str]:
+    """How much the title and the headings say that it is such a page, and what says it."""
     title = _plain(seen.title)
-    parts = [each for each in _SEGMENTS.split(title) if each != title]
-    return [title, *parts, *(_plain(each) for each in seen.headings[:2])]
+    whole = title if expression.fullmatch(title) else ""
+    part = next((each for each in _SEGMENTS.split(title) if expression.fullmatch(each)), "")
+    heading = next((each for each in map(_plain, seen.headings[:2]) if expression.fullmatch(each)), "")
+    if not (whole or part or heading):
+        return 0, ""
+    return (STRONG if whole else STRONG - 1) + WEAK * bool(part and heading), whole or part or heading
 
 
 def _plain(text: str) -> str:

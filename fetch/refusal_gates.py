@@ -75,7 +75,7 @@ def login_wall(seen: Survey) -> Verdict | None:
 
 def _login_signs(seen: Survey) -> Iterator[tuple[int, str]]:
     """What makes the page a login: points and what says so."""
-    form = seen.has("input[type='password' i]")
+    form = seen.shows("input[type='password' i]")
     if form:
         yield WEAK, "a password field"
     if any(LOGIN_TITLE.fullmatch(each.lower()) for each in (seen.title, *seen.headings[:1])):
@@ -151,7 +151,7 @@ def _age_gate(seen: Survey) -> Verdict | None:
         return None
     found = sorted({match[0] for match in AGE_WORDS.finditer(seen.words)})
     named = any(AGE_WORDS.search(each.lower()) for each in (seen.title, *seen.headings[:2]))
-    score = WEAK + STRONG * named + min(len(found), 3)
+    score = 2 * WEAK + STRONG * named + min(len(found), 3)
     if not found or score < THRESHOLD + _weight(seen):
         return None
     return Verdict("consent_wall", tuple(f"age gate: text “{each[:60]}”" for each in found[:2]))
@@ -159,6 +159,8 @@ def _age_gate(seen: Survey) -> Verdict | None:
 
 def paywall(seen: Survey, html: str) -> Verdict | None:
     """An article that ends where paying begins."""
+    if seen.status == 402 and seen.prose < SOME:
+        return Verdict("paywall", ("status 402",))
     if seen.prose >= TEASER or seen.status >= 400:
         return None
     evidence: list[str] = []
@@ -166,7 +168,7 @@ def paywall(seen: Survey, html: str) -> Verdict | None:
         evidence.append("isAccessibleForFree: false")
     elif seen.has(_LOCKED):
         evidence.append("content tier: locked")
-    if seen.has(_PAYWALL):
+    if seen.shows(_PAYWALL):
         evidence.append("a paywall element")
     structure = len(evidence)
     match = PAYWALL_WORDS.search(seen.words) if structure or seen.prose < PLENTY // 2 else None

@@ -17,6 +17,7 @@ SCRIPT_HEAD = 3_000  # characters of each inline script: what names a vendor sta
 TAGS_LIMIT = 60_000  # tags; above, only words are counted: no wall has so many
 ROOTS = 300  # shadow roots
 PARAGRAPHS = 200
+ANCESTORS = 40  # elements around one that are asked whether it shows
 
 SENTENCE = 60  # characters that make a run of text prose; labels, links and buttons are shorter
 CJK_WEIGHT = 2.5  # one Chinese, Japanese or Korean character says about as much as so many Latin letters
@@ -133,6 +134,22 @@ class Survey:
     def has(self, selector: str) -> bool:
         """Whether there is such an element."""
         return self.tree.css_first(selector) is not None or any(root.css_first(selector) for root in self.shadows)
+
+    def shows(self, selector: str) -> bool:
+        """Whether one of the first such elements is not marked as hidden."""
+        return self.has(selector) and any(_stands(node) for node in self.find(selector)[:20])
+
+
+def _stands(node: LexborNode | None) -> bool:
+    """Whether neither it nor what holds it says that it does not show."""
+    for _ in range(ANCESTORS):
+        if node is None or node.tag == "body":
+            return True
+        attributes = node.attributes
+        if "hidden" in attributes or "display:none" in (attributes.get("style") or "").replace(" ", ""):
+            return False
+        node = node.parent
+    return True
 
 
 def runs(script: Script) -> bool:

@@ -44,7 +44,7 @@ CHALLENGE_TITLE = _whole(
     r"人机验证",
     r"访问验证",
     r"身份验证",
-    r"滑动验证(页面)?",
+    r"滑[动块]验证(页面)?",
     r"验证码",
     r"安全检测",
     r"机器人验证",
@@ -109,7 +109,7 @@ CHALLENGE_WORDS = _any(
 )
 
 REFUSAL_WORDS = _any(
-    r"access (to this (page|site|resource|website) )?(is |has been |was )?(denied|forbidden|blocked|restricted)",
+    r"access (to .{1,60} )?(is |has been |was )?(denied|forbidden|blocked|restricted)",
     r"(you have been|you've been|you were|your (ip|ip address|request|access) (address )?(has been|was|is)) "
     r"(temporarily )?(blocked|banned|denied|limited|rejected|refused)",
     r"(don't|do not|doesn't) have (permission|access|authorization) to",

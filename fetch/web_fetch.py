@@ -40,7 +40,9 @@ WALLS = frozenset({"blocked", "challenge", "login_wall"})
 CLIMBED = WALLS | {"consent_wall"}
 """What another way may get past. A paywall is the same for everyone."""
 _FINAL = (AddressForbidden, ContentTooLarge, InvalidRequest, UnsupportedContent)
-_FINAL_REASONS = frozenset({"dns", "redirect_loop"})
+_FINAL_REASONS = frozenset({"dns"})
+RETRIED = frozenset({500, 504, *range(520, 528)})  # when retries did not help, a browser may
+NO_TIME_S = 0.3  # in which no browser shows anything
 
 
 @dataclass(frozen=True)
@@ -153,17 +155,17 @@ class _Climb:
         deadline = self._deadline(HTTP_LIMIT_S, HTTP_SHARE)
         try:
             page = await self._ways.http(self._ask, deadline)
-            reading = await self._ways.read(page, self._ask.wish, self._read_limit())
         except TabwrightError as fault:
             self._failed("http", began, fault)
             if self._is_final(fault):
                 raise
-            self.light = isinstance(fault, TimedOut | NavigationFailed)
             return
+        reading = await self._read(page, began)
         self._cookies = (*self._ask.cookies, *page.cookies)
         self._consider(page, reading)
         outcome = reading.verdict.outcome
-        self._refused = outcome in CLIMBED or (page.status in REFUSALS and not _is_content(page, reading))
+        failed = page.status in REFUSALS | RETRIED and not _is_content(page, reading)
+        self._refused = outcome in CLIMBED or failed
         self.light = not self._refused
         self._pause_until = self._loop.time() + self._ways.pause(page) if page.status in {429, 503} else 0.0
         self.goes_on = self._refused or reading.render is not None or bool(self._ask.wait_selector)
@@ -178,9 +180,11 @@ class _Climb:
         began = time.monotonic()
         deadline = self._deadline(BROWSER_LIMIT_S)
         try:
+            if deadline - self._loop.time() < NO_TIME_S:
+                raise self._fault or TimedOut("There was no time left for a browser.", hint="Raise timeout_ms.")
             await self._respect_pause(deadline)
             page = await self._ways.browser(self._ask, self._cookies, deadline, light=light)
-            reading = await self._ways.read(page, self._ask.wish, self._read_limit())
+            reading = await self._read(page, began)
         except TabwrightError as fault:
             self._failed("browser", began, fault)
             self._refused = False
@@ -192,6 +196,16 @@ class _Climb:
         self._consider(page, reading)
         kind = "light browser" if light else "full browser"
         self._note("browser", outcome, self._why(page, reading) or kind, page, began, len(page.html or ""))
+
+    async def _read(self, page: Page, began: float) -> Reading:
+        """What the page says. Another way would bring the same page: where it cannot be read, that is all."""
+        try:
+            return await self._ways.read(page, self._ask.wish, self._read_limit())
+        except TabwrightError as fault:
+            if page.method == "http":
+                self._failed("http", began, fault)
+            fault.about |= {"url": self._ask.url, "final_url": page.url, "upstream_status": page.status}
+            raise
 
     def result(self) -> Fetched:
         """What was got, or why nothing was."""

@@ -1,14 +1,16 @@
 // The document as it stands, as HTML of its own: shadow roots as declarative templates, documents of frames in their
-// place, what nobody sees marked `hidden`; without scripts, styles and drawings. Frames of other origins are gaps, which
-// are filled by asking them: `frames` tells the place of each by its path in window.frames. `copying` keeps, between
-// calls, the closed shadow roots that were found and the elements that may have one.
+// place, what nobody sees marked `hidden`; without styles and drawings, and of scripts only the beginning. Frames of
+// other origins are gaps, which are filled by asking them: `frames` tells the place of each by its path in
+// window.frames. `copying` keeps, between calls, the closed shadow roots that were found and the elements that may have
+// one.
 ({ maxNodes, maxChars, styleMs, deadlineMs, wanted }, isHidden) => {
   const began = performance.now();
   const DEPTH = 500; // nested deeper, only the text is kept: readers need not be as patient as browsers
   const HOSTS = 50;
   const VALUE = 4096; // characters of an attribute that is no address
   const ADDRESS = 8192;
-  const SCRIPT = 2000;
+  const SCRIPT = 2000; // characters of a script's own code, which tell what kind of page it is …
+  const SCRIPTS = 65536; // … and of all of them
   const set = (words) => new Set(words.split(' '));
   const DROPPED = set('style noscript template svg canvas noembed noframes datalist track param base');
   const VOID = set('area br col embed hr img input link meta source wbr');
@@ -56,6 +58,7 @@
   const gaps = [];
   let size = 0;
   let nodes = 0;
+  let coded = 0;
   let stopped = '';
   let styled = styleMs > 0;
 
@@ -146,7 +149,7 @@
       if (value.length > ADDRESS) return '';
       return pair(name, frame.doc.inner && value !== '' ? absolute(value, frame.doc.base) : value);
     }
-    if (name === 'srcset' || name === 'data-srcset') return frame.doc.inner || value.length > ADDRESS ? '' : pair(name, value);
+    if (name.endsWith('srcset')) return frame.doc.inner || value.length > ADDRESS ? '' : pair(name, value);
     return value.length > VALUE && name.startsWith('data-') ? '' : pair(name, value.slice(0, VALUE));
   };
   const startTag = (frame) => {
@@ -171,7 +174,7 @@
     const display = style.display;
     frame.clips = above.clips || (above.style !== null && above.tag !== 'body' && above.style.overflowX !== 'visible');
     frame.shown = style.visibility === 'visible' || above.unveiled;
-    const unslotted = above.host && display !== 'none' && display !== 'contents' && !Element.prototype.checkVisibility.call(el);
+    const unslotted = above.host && display !== 'contents' && !Element.prototype.checkVisibility.call(el);
     frame.hidden = unslotted || isHidden(el, style, display, frame.clips);
     if (tag === 'option' || tag === 'optgroup') frame.hidden = false;
   };
@@ -180,22 +183,24 @@
     const text = content(el);
     const data = /json|math\/tex/i.test(type);
     const address = attribute(el, 'src');
-    if (!data && address === null && (text === '' || text.length > SCRIPT)) return;
     put(`<script${type ? pair('type', type) : ''}${address === null ? '' : pair('src', address.slice(0, ADDRESS))}>`);
-    if (data || address === null) put(text.replace(/<(?=\/script|!--|script)/gi, '\\u003c'));
+    const code = data ? text : text.slice(0, Math.min(SCRIPT, SCRIPTS - coded));
+    if (!data) coded += code.length;
+    put(code.replace(/<(?=\/script|!--|script)/gi, '\\u003c'));
     put('</script>');
   };
   const isLightLink = (el) => !(attribute(el, 'rel') ?? '').toLowerCase().split(/\s+/).some((each) => HEAVY.has(each));
 
+  const startsWithLine = (node) => node !== null && nodeType(node) === Node.TEXT_NODE && node.data.startsWith('\n');
   // Puts the element's start tag and gives its frame, or null where nothing of it is kept.
   const open = (el, above) => {
     const tag = localName(el);
     if (DROPPED.has(tag)) return null;
     if (tag === 'script') return script(el), null;
     if (tag === 'link' && !isLightLink(el)) return null;
-    const frame = { el, tag, above, doc: above.doc, depth: above.depth + 1, pre: above.pre, name: '', slot: -1, next: null,
-      style: null, hidden: above.hidden, shown: true, clips: false, veiled: above.veiled, seen: false, texts: null,
-      unseen: null, host: false, bare: true, unveiled: above.unveiled, closing: '' };
+    const frame = { el, tag, above, doc: above.doc, depth: above.depth + 1, pre: above.pre, name: '', slot: -1,
+      next: null, style: null, hidden: above.hidden, shown: true, clips: false, veiled: above.veiled, seen: false,
+      texts: null, unseen: null, host: false, bare: true, unveiled: above.unveiled, closing: '' };
     if (styled && above.judged && !above.hidden && !UNSTYLED.has(tag)) judge(frame);
     frame.judged = above.judged && tag !== 'math'; // in a formula, its source is not drawn
     frame.veiled = above.veiled || !frame.shown;
@@ -207,7 +212,7 @@
     if (frame.name === 'pre' || tag === 'textarea') frame.pre = true;
     frame.next = tag === 'slot' && el.assignedNodes?.().length > 0 ? null : firstChild(el);
     if (PLAYERS.has(tag) || (tag === 'select' && frame.hidden)) frame.next = null;
-    if (frame.pre && !above.pre && frame.next !== null && nodeType(frame.next) === Node.TEXT_NODE && frame.next.data.startsWith('\n')) put('\n');
+    if (frame.pre && !above.pre && startsWithLine(frame.next)) put('\n'); // a parser drops the first one
     return frame;
   };
   const openShadow = (frame) => {
@@ -296,8 +301,8 @@
   // A page that is held back as a whole, until some script or font has come, is not thereby hidden.
   const topFrame = (doc, body) => ({
     el: body, tag: 'body', name: 'body', above: null, doc, depth: 0, pre: false, slot: -1, next: null, hidden: false,
-    style: styled && body !== null ? getComputedStyle(body) : null, shown: true, clips: false, veiled: false, seen: false,
-    texts: null, unseen: null, host: false, bare: true, closing: '', judged: true,
+    style: styled && body !== null ? getComputedStyle(body) : null, shown: true, clips: false, veiled: false,
+    seen: false, texts: null, unseen: null, host: false, bare: true, closing: '', judged: true,
     unveiled: styled && body !== null && getComputedStyle(body).visibility !== 'visible',
   });
 
@@ -332,5 +337,6 @@
   }
   parts.push(out.slice(from).join('').toWellFormed());
   const frames = gaps.map((gap) => ({ path: gap.path, url: gap.url }));
-  return { ...page, path: path?.join('.'), parts, frames, hosts: kept.hosts.length, nodes, stopped, unstyled: styleMs > 0 && !styled };
+  const unstyled = styleMs > 0 && !styled;
+  return { ...page, path: path?.join('.'), parts, frames, hosts: kept.hosts.length, nodes, stopped, unstyled };
 }

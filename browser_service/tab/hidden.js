@@ -1,7 +1,7 @@
 // Makes the judge of what nobody sees, by computed style: not drawn, transparent, clipped away, or out of reach of any
-// scrolling. `clips`: some element around it clips or scrolls what it holds. Visibility is left to the caller, since what
-// is inside may be visible again. A form's fields hide the form's own properties (<input name="offsetWidth">), so these
-// come from the prototypes.
+// scrolling. `clips`: some element around it clips or scrolls what it holds. Visibility is left to the caller, since
+// what is inside may be visible again. A form's fields hide the form's own properties (<input name="offsetWidth">), so
+// these come from the prototypes.
 () => {
   const getter = (type, name) => {
     const { get } = Object.getOwnPropertyDescriptor(type.prototype, name);

@@ -14,7 +14,8 @@ async () => {
       resolve();
     });
     observer.observe(document, {
-      subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ['class', 'style', 'hidden'],
+      subtree: true, childList: true, characterData: true, attributes: true,
+      attributeFilter: ['class', 'style', 'hidden'],
     });
   });
 }
