@@ -39,7 +39,7 @@ _CARDS = "".join(
     f"<div class=card><a href=/other/{n}><img src=/i/{n}.jpg alt=''><h3>Another {n}</h3></a><p>Teaser {n}.</p></div>"
     for n in range(40)
 )
-ARTICLE = f"""<!doctype html><html lang=en><head><title>Article {{n}}</title><meta name=description content=About></head>
+ARTICLE = f"""<!doctype html><html lang=en><title>Article {{n}}</title><meta name=description content=About>
 <body><header><nav><ul>{_MENU}</ul></nav></header><main><article><h1>Article {{n}}</h1>{_TEXT}</article></main>
 <aside>{_CARDS}</aside><footer><ul>{_MENU}</ul></footer></body></html>"""
 SHELL = """<!doctype html><title>Shell</title><div id=root></div><script>

@@ -18,9 +18,11 @@ from fetch.page import Wish
 from fetch.prepare import Prepared, prepare
 from fetch.signals import Signals, signals_of
 from fetch.text import NAVIGATION, text_of
+from fetch.web_address import absolute
 
 CERTAIN = 0.5  # share of the page's words above which trafilatura is believed on any page
 NEARLY_ALL = 0.9  # … above which the page is taken as it is, in `auto`
+SHORT, HALF, FEW_LINKS = 1500, 0.5, 0.2  # characters of a short page, the share that is enough there, of links
 PROSE = 0.6  # share of words in lines of 25 words and more that makes an article …
 ARTICLE = 150  # … with so many words
 LEAST = 80  # words of an article
@@ -31,6 +33,14 @@ PRODUCT = 0.1
 LARGE = 3 * 2**20  # characters of a document beyond which only the whole is read: trafilatura takes minutes
 _WORD = re.compile(r"\w+")
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
+_CONSENT = "dialog,[role=dialog],[role=alertdialog],[aria-modal=true]," + ",".join(
+    f"[{name}*={word} i]" for name in ("id", "class") for word in ("cookie", "consent", "gdpr", "privacy", "cmp")
+)
+_ABOUT = re.compile(r"cookie|consent|privacy|partners|隐私|同意", re.IGNORECASE)
+_AGREE = re.compile(
+    r"accept|agree|allow|consent|reject|decline|refuse|manage|got it|akzept|zustimm|accepter|aceptar|accetta|同意|接受",
+    re.IGNORECASE,
+)
 _MARKUP = re.compile(r"([\\`*_\[\]<>#|~])")
 
 
@@ -63,7 +73,7 @@ def extract(html: str, url: str, wish: Wish) -> Extracted:
     elif wish.extract_mode == "full":
         choice = _Choice("full", whole, page.root.html)
     else:
-        choice = _Chooser(html, url, page).choose(whole, auto=wish.extract_mode == "auto")
+        choice = _Chooser(html, url, page, wish).choose(whole)
     words = _size(whole)
     return Extracted(
         content=_written(choice, page.base, wish),
@@ -84,8 +94,20 @@ def _written(choice: _Choice, base: str, wish: Wish) -> str:
         if wish.format == "html":
             return "".join(f"<p>{line.replace('&', '&amp;').replace('<', '&lt;')}</p>\n" for line in lines)
         return "\n\n".join(_MARKUP.sub(r"\\\1", line) for line in lines)
-    written = choice.html if wish.format == "html" else to_markdown(choice.html, base)
+    written = _absolute(choice.html, base) if wish.format == "html" else to_markdown(choice.html, base)
     return written if written.strip() else choice.text
+
+
+def _absolute(html: str, base: str) -> str:
+    """A piece of HTML with absolute addresses."""
+    tree = LexborHTMLParser(html)
+    for node in tree.css("[href],[src]"):
+        for name in ("href", "src"):
+            there = absolute(node.attributes.get(name) or "", base)
+            if there is not None:
+                node.attrs[name] = there
+    inner = tree.body.inner_html if tree.body is not None else None
+    return (inner or "").strip()
 
 
 def _selected(page: Prepared, selector: str) -> _Choice:
@@ -114,16 +136,20 @@ def _is_within(node: LexborNode, other: LexborNode) -> bool:
 class _Chooser:
     """Chooses the main content of one page."""
 
-    def __init__(self, html: str, url: str, page: Prepared) -> None:
+    def __init__(self, html: str, url: str, page: Prepared, wish: Wish) -> None:
+        self._wish = wish
         self._html = html
         self._url = url
         self._page = page
-        self._clean = page.root.html or ""
+        self._tree = LexborHTMLParser(page.root.html or "")
+        asked = _drop_consent(self._tree)
+        self._clean = (self._tree.body and self._tree.body.html) or ""
+        self._linked = 0.0  # share of the text that is links
         # What nobody would see is not to come back by the other extractors.
-        self._source = self._clean if page.hidden else html
+        self._source = self._clean if page.hidden or asked else html
 
-    def choose(self, whole: str, *, auto: bool) -> _Choice:
-        """The content. `auto`: a page that is nearly all content is taken as it is."""
+    def choose(self, whole: str) -> _Choice:
+        """The content. In `auto`, a page that is nearly all content is taken as it is."""
         plain = self._plain(whole)
         if len(self._html) > LARGE:
             return plain
@@ -136,9 +162,7 @@ class _Chooser:
             best = self._western(signals, plain, words)
         if not best.text.strip():
             return plain
-        if auto and NEARLY_ALL * words <= _size(best.text) <= words:
-            return plain
-        return best
+        return plain if self._wish.extract_mode == "auto" and self._is_nearly_all(best.text, plain.text) else best
 
     def _western(self, signals: Signals, plain: _Choice, words: int) -> _Choice:
         if signals.forum:
@@ -161,26 +185,33 @@ class _Chooser:
             return found
         return plain
 
+    def _is_nearly_all(self, taken: str, plain: str) -> bool:
+        """Whether so much was taken of a page that the rest of it is no clutter; of a short one with few links half."""
+        whole = len("".join(plain.split()))
+        share = len("".join(taken.split())) / max(1, whole)
+        return (HALF if whole < SHORT and self._linked < FEW_LINKS else NEARLY_ALL) <= share <= 1
+
     def _plain(self, whole: str) -> _Choice:
         """The page without navigation, header, footer and side bars; all of it where nothing else is left."""
-        tree = LexborHTMLParser(self._clean)
-        for node in tree.css(",".join(NAVIGATION)):
-            node.decompose()
+        tree = self._tree
+        tree.strip_tags(sorted(NAVIGATION), recursive=True)
         root = tree.body
         text = text_of(root) if root is not None else ""
+        self._linked = sum(len(each.text()) for each in tree.css("a[href]")) / max(1, len(text))
         if not text.strip() or root is None:
             return _Choice("page", whole, self._clean)
         return _Choice("page", text, root.html)
 
     def _trafilatura(self, html: str, *, comments: bool = False) -> _Choice:
+        rich = self._wish.format != "text"  # links and pictures cost it some certainty about what is content
         found = trafilatura.extract(
             html,
             url=self._url,
             output_format="html",
             include_comments=comments,
-            include_links=True,
-            include_images=True,
-            include_formatting=True,
+            include_links=rich,
+            include_images=rich,
+            include_formatting=rich,
         )
         if not found:
             return _Choice("trafilatura", "", None)
@@ -190,6 +221,20 @@ class _Chooser:
     def _resiliparse(self) -> _Choice:
         text = extract_plain_text(self._source, main_content=True, alt_texts=False, comments=False)
         return _Choice("resiliparse", text, None)
+
+
+def _drop_consent(tree: LexborHTMLParser) -> bool:
+    """Take out what asks for consent, where it asks with a button, and stands beside content rather than around it."""
+    whole = len(tree.body.text()) if tree.body is not None else 0
+    for node in tree.css(_CONSENT)[:50]:
+        text = node.text()
+        if len(text) > whole / 2 and len(text) > 1000:
+            continue
+        buttons = " ".join(each.text() for each in node.css("button, a, input, [role=button]")[:20])
+        if _ABOUT.search(text) and _AGREE.search(buttons):
+            node.decompose()
+            return True  # what lies within it is gone, too, and must not be touched
+    return False
 
 
 def _hidden(page: Prepared) -> tuple[str, ...]:

@@ -56,7 +56,6 @@ class Wish:
     format: Format = "text"
     extract_mode: ExtractMode = "auto"
     selector: str | None = None
-    engine: Literal["html-to-markdown", "markdownify"] = "html-to-markdown"
 
 
 @dataclass(frozen=True)

@@ -160,15 +160,9 @@ def _rules(page: LexborHTMLParser) -> dict[str, int]:
     Rules that hold only under conditions (`@media` …) hide nothing, and a class that another rule shows is not hidden.
     """
     hidden: dict[str, int] = {}
-    rules: list[tuple[str, str, bool]] = []
-    left = _STYLES
-    for sheet in page.css("style"):
-        text = sheet.text()
-        left -= len(text)
-        if left >= 0 and (sheet.attributes.get("media") or "all") in {"all", "screen"}:
-            rules += _read_rules(_COMMENT.sub("", text.lower()))
+    rules = _all_rules(page)
     for selectors, declarations, always in rules:
-        if always and (found := conceals(declarations)):
+        if found := conceals(declarations) if always else 0:
             for selector in selectors.split(","):
                 if (simple := _SELECTOR.fullmatch(selector.strip())) is not None:
                     hidden[simple[0]] = max(hidden.get(simple[0], 0), found)
@@ -181,6 +175,18 @@ def _rules(page: LexborHTMLParser) -> dict[str, int]:
                 if (last := _LAST.search(selector.strip())) is not None:
                     shown.update(_NAME.findall(last[0]))
     return {rule: sure for rule, sure in hidden.items() if shown.isdisjoint(_NAME.findall(rule))}
+
+
+def _all_rules(page: LexborHTMLParser) -> list[tuple[str, str, bool]]:
+    """The rules of the page's own style sheets for screens, as far as they are read."""
+    rules: list[tuple[str, str, bool]] = []
+    left = _STYLES
+    for sheet in page.css("style"):
+        text = sheet.text()
+        left -= len(text)
+        if left >= 0 and (sheet.attributes.get("media") or "all") in {"all", "screen"}:
+            rules += _read_rules(_COMMENT.sub("", text.lower()))
+    return rules
 
 
 def _shows(declarations: str) -> bool:

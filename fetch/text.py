@@ -18,7 +18,8 @@ BLOCKS = frozenset({
     "section", "summary", "table", "tbody", "tfoot", "thead", "tr", "ul", "br", "pre", "textarea", "td", "th",
 })  # fmt: skip
 _TEX = 'annotation[encoding="application/x-tex"]'
-_LINE, _CELL, _TABLE, _ROW = 1, 2, 3, 4
+_LINE, _CELL, _TABLE, _ROW, _HEADING = 1, 2, 3, 4, 5
+_HEADINGS = frozenset({"h1", "h2", "h3", "h4", "h5", "h6"})
 
 
 def text_of(root: LexborNode) -> str:
@@ -34,7 +35,7 @@ class _Writing:
         self._row: list[str] = []  # finished cells of the row that is being written
         self._line: list[str] = []
         self._tables = 0  # data tables around the place, in whose cells blocks do not end lines
-        self._cells = 0
+        self._headings = 0  # around the place, in which line breaks are spaces
 
     def write(self, root: LexborNode) -> str:
         stack: list[tuple[LexborNode | None, int]] = [(root.first_child, _LINE)]
@@ -61,13 +62,16 @@ class _Writing:
             return self._open_inline(node, tag)
         if tag in {"td", "th"} and self._tables:
             return _CELL
-        self._break()
-        if tag == "br":
+        if tag == "br" and self._headings:
+            self._line.append(" ")
             return -1
+        self._break()
         if tag == "pre":
             self._verbatim(node)
+        if tag in {"br", "pre"}:
             return -1
-        return self._open_table(node, tag) if tag in {"table", "tr"} else _LINE
+        self._headings += tag in _HEADINGS
+        return self._open_table(node, tag)
 
     def _open_table(self, node: LexborNode, tag: str) -> int:
         if tag == "table" and not is_layout(node):
@@ -76,7 +80,7 @@ class _Writing:
         if tag == "tr" and self._tables:
             self._end_line()
             return _ROW
-        return _LINE
+        return _HEADING if tag in _HEADINGS else _LINE
 
     def _open_inline(self, node: LexborNode, tag: str) -> int:
         if tag in _UNREAD:
@@ -94,6 +98,9 @@ class _Writing:
 
     def _close(self, closing: int) -> None:
         if closing == _LINE:
+            self._break()
+        elif closing == _HEADING:
+            self._headings -= 1
             self._break()
         elif closing == _CELL:
             self._row.append(_folded(self._line))

@@ -136,9 +136,6 @@ class Fetch(Operation[WebPage]):
         "use", description="results are kept for 10 minutes; refresh: fetch anew; off: neither read nor kept"
     )
     respect_robots: bool = Field(False, description="refuse what the site's robots.txt does not allow")
-    markdown_engine: Literal["html-to-markdown", "markdownify"] = Field(
-        "html-to-markdown", description="what writes Markdown; the other one helps where it gives nothing"
-    )
     timeout_ms: int | None = Field(
         None, ge=1, le=600_000, description="bounds the whole call; default: 20 s for HTTP and 30 s for the browser"
     )
@@ -186,7 +183,7 @@ class Fetch(Operation[WebPage]):
         return Ask(
             url=url,
             host=host,
-            wish=Wish(self.format, self.extract_mode, self.selector, self.markdown_engine),
+            wish=Wish(self.format, self.extract_mode, self.selector),
             render=self.render,
             retry=self.retry,
             mobile=self.mobile_ua,

@@ -17,7 +17,8 @@ PROSE = "".join(
     f"<p>Paragraph {number} tells of the harbour, its boats and the people who mend nets there every morning.</p>"
     for number in range(12)
 )
-ARTICLE = f"<header>Site header</header><nav><a href='/a'>Menu one</a></nav><main><article><h1>The harbour</h1>{PROSE}</article></main>"
+ARTICLE = f"""<header>Site header</header><nav><a href='/a'>Menu one</a></nav>
+<main><article><h1>The harbour</h1>{PROSE}</article></main>"""
 SHELL = """<div id=root></div><script>
   fetch('{data}').then((r) => r.json()).then((d) => { root.innerHTML = '<h1>Built</h1><p>' + d.text + '</p>' })
 </script>"""
@@ -63,7 +64,8 @@ async def test_a_short_page_that_is_whole_is_not_rendered(api: Api, site: Site) 
 
 async def test_a_wall_is_an_error_that_says_what_was_seen(api: Api, site: Site) -> None:
     """Refused over HTTP and in the full browser: code blocked, with outcome, evidence and phases."""
-    wall = "<html><head><title>Access Denied</title></head><body><h1>Access Denied</h1>You don't have permission to access this server.<p>Reference #18.2d351ab8.1557333295.a4e16ab</body></html>"
+    wall = """<html><head><title>Access Denied</title></head><body><h1>Access Denied</h1>
+      You don't have permission to access this server.<p>Reference #18.2d351ab8.1557333295.a4e16ab</body></html>"""
     problem = await api.fails("/v1/fetch", {"url": site.page(wall, status=403), "timeout_ms": 30_000}, "blocked")
     assert (problem["outcome"], problem["upstream_status"]) == ("blocked", 403)
     assert problem["evidence"]
@@ -135,8 +137,7 @@ async def test_a_session_lends_its_login(api: Api, site: Site) -> None:
         (b"one,two\n1,2\n", "text/csv", "one,two\n1,2"),
         (b"plain   words", "text/plain", "plain   words"),
         (
-            b"<rss version='2.0'><channel><title>News</title><item><title>First</title><link>http://a.example/1</link>"
-            b"</item></channel></rss>",
+            b"<rss version='2.0'><channel><title>News</title><item><title>First</title></item></channel></rss>",
             "application/rss+xml",
             "First",
         ),
