@@ -4,23 +4,14 @@ Opened: declarative shadow roots and `srcdoc` frames. Straightened: formulas (as
 loaded. Taken out: scripts and the like, and what a person would not see, which is counted, as instructions hide there.
 """
 
-import re
 from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from fetch.markdown_tree import absolute
 from fetch.prepare_hidden import MAYBE, SURE, Concealment, hidden_text, is_label
+from fetch.tame import tame
 
-MAX_DEPTH = 1_000
-"""Elements inside each other that are kept apart; the parser's time grows with the square of their depth."""
-
-_MANY_TAGS = 20_000
-_BLOCK_TAG = re.compile(
-    r"<(/?)(?:div|ul|ol|dl|section|article|main|aside|nav|header|footer|blockquote|center|details|dir|fieldset|figure"
-    r"|form|hgroup|menu|search|address|summary|figcaption|listing|pre|plaintext|xmp|button|h[1-6]|table|td|object|marquee|applet)\b[^>]*>",
-    re.IGNORECASE,
-)
 NEARLY_ALL = 0.8
 """Share of a page's text above which its hidden part is believed to be what its scripts show."""
 
@@ -53,7 +44,7 @@ class Prepared:
 
 def prepare(html: str, url: str) -> Prepared:
     """Parse a page at `url` and make it ready. Takes any input; 100 000 elements inside each other are flattened."""
-    tree = LexborHTMLParser(shallow(html).encode("utf-8", "replace"))
+    tree = LexborHTMLParser(tame(html).encode("utf-8", "replace"))
     named = tree.css_first("base[href]")
     base = absolute(named.attributes.get("href") or "", url) if named is not None else ""
     title = tree.css_first("head > title") or tree.css_first("title")
@@ -70,29 +61,6 @@ def prepare(html: str, url: str) -> Prepared:
     _write_formulas(tree, root)
     hidden, characters = _Cleaning(tree, root).run()
     return Prepared(tree, root, base or url, name, hidden, characters)
-
-
-def shallow(html: str) -> str:
-    """The page with what is nested deeper than `MAX_DEPTH` elements lifted up, so that parsing it takes linear time."""
-    if html.count("<") < _MANY_TAGS:
-        return html
-    depth = 0
-    out: list[str] = []
-    start = 0
-    for tag in _BLOCK_TAG.finditer(html):
-        if tag[1]:
-            depth = max(0, depth - 1)
-            deep = depth >= MAX_DEPTH
-        else:
-            depth += 1
-            deep = depth > MAX_DEPTH
-        if deep:
-            out.append(html[start : tag.start()])
-            start = tag.end()
-    if not out:
-        return html
-    out.append(html[start:])
-    return " ".join(out)
 
 
 class _Cleaning:

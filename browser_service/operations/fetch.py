@@ -60,13 +60,13 @@ class PageMetadata(Result):
     canonical: Untrusted | None
     image: Untrusted | None
     json_ld: list[Any] = Field(description="as it is in the page; untrusted")
-    open_graph: dict[str, Untrusted]
+    open_graph: dict[Untrusted, Untrusted]
 
 
 class WebPage(Result):
     """A page as text."""
 
-    url: str
+    url: Untrusted = Field(description="as it was asked for")
     final_url: Untrusted = Field(description="after redirects")
     title: Untrusted
     content: Untrusted
@@ -77,8 +77,8 @@ class WebPage(Result):
     method: Method = Field(description="how the content was got")
     status: int | None
     content_type: Untrusted | None
-    charset: str | None = Field(description="the encoding that was used to read it; null from a browser")
-    language: str | None
+    charset: Untrusted | None = Field(description="the encoding that was used to read it; null from a browser")
+    language: Untrusted | None
     metadata: PageMetadata
     links: list[WebLink] = Field(description=f"at most {LINKS}")
     outcome: Outcome = Field(description="what kind of answer it was; blocked, challenge and login_wall are failures")

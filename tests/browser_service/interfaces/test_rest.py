@@ -15,6 +15,7 @@ from tests.conftest import Api
 
 # Plain text fields of results that are ours, not a page's.
 OURS = {"id", "answer", "kind", "user_agent", "code", "detail", "image_base64", "mime_type", "sha256", "closed_tabs"}
+OURS |= {"extractor", "outcome"}  # names of our own choices
 
 
 def all_errors(kind: type[TabwrightError] = TabwrightError) -> list[type[TabwrightError]]:
