@@ -12,7 +12,7 @@ from browser_service.errors import InvalidRequest
 from browser_service.rendering import RenderWish, render, render_in_session
 from browser_service.service import Service
 from browser_service.tab.options import Proxy
-from fetch.errors import TabwrightError
+from fetch.errors import TabwrightError, TimedOut
 from fetch.http import Errand, ProxyRoute, retry_after
 from fetch.page import Cookie, Page, Reading, Verdict, Wish
 from fetch.politeness import host_key
@@ -24,6 +24,7 @@ from stealth.identity import Identity, identities
 _log = logging.getLogger(__name__)
 
 READ_SHARE = 0.7
+GRACE_S = 0.8  # the phases keep the limit themselves; this one catches what does not
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 LEAST_CACHED = 100  # characters
 GLANCE_LIMIT_S = 5.0
@@ -82,7 +83,13 @@ async def _fetch(service: Service, wanted: Wanted) -> Fetched:
         ask = wanted.ask if wanted.ask.limit_s is None else replace(wanted.ask, limit_s=max(0.05, limit_s - waited))
         if wanted.robots:
             await ways.check_robots(began + limit_s)
-        return await web_fetch(ask, ways)
+        if ask.limit_s is None:
+            return await web_fetch(ask, ways)
+        try:
+            async with asyncio.timeout(ask.limit_s + GRACE_S):
+                return await web_fetch(ask, ways)
+        except TimeoutError:
+            raise TimedOut("The page could not be fetched in time.", hint="Raise timeout_ms.") from None
 
 
 @contextlib.asynccontextmanager

@@ -212,6 +212,8 @@ class _Climb:
         if self._best is None:
             raise self._fault or TimedOut("Nothing came in time.", hint="Raise timeout_ms.")
         page, reading = self._best
+        if self._fault is not None and reading.render is not None and len(reading.content.strip()) < BARE:
+            raise self._fault  # the page was still to be built: there is nothing to show for it
         self._check(page, reading)
         notes = [*page.warnings, *self._notes]
         if self._fault is not None:

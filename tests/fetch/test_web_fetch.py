@@ -128,10 +128,17 @@ async def test_a_wall_that_stands_is_an_error(outcome: Outcome) -> None:
 
 async def test_what_http_gave_is_kept_when_the_browser_fails() -> None:
     """A rendering that fails costs nothing but a warning."""
-    ways = Played(http_gives=seen("http", "Short", render="scripts"), light_gives=TimedOut("too slow"))
+    ways = Played(http_gives=seen("http", "Short, but something", render="scripts"), light_gives=TimedOut("too slow"))
     found = await climb(ways)
-    assert (found.reading.content, found.page.method) == ("Short", "http")
+    assert (found.reading.content, found.page.method) == ("Short, but something", "http")
     assert any("too slow" in each for each in found.reading.warnings)
+
+
+async def test_an_empty_shell_is_no_result() -> None:
+    """Where the page was still to be built and no browser did it, that is the failure."""
+    shell = seen("http", "", outcome="empty", render="a shell")
+    with pytest.raises(TimedOut):
+        await climb(Played(http_gives=shell, light_gives=TimedOut("too slow")))
 
 
 async def test_what_http_gave_is_kept_when_the_browser_shows_less() -> None:
