@@ -8,9 +8,11 @@ import re
 from dataclasses import dataclass
 from typing import NamedTuple
 
-import trafilatura
 from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser, LexborNode
+from trafilatura import bare_extraction
+from trafilatura.htmlprocessing import build_html_output
+from trafilatura.settings import Document
 
 from fetch.errors import InvalidRequest
 from fetch.markdown import to_markdown
@@ -171,7 +173,7 @@ class _Chooser:
         if signals.product and not signals.article:
             found = self._trafilatura(self._clean)
             return found if _size(found.text) >= PRODUCT * words else self._resiliparse()
-        found = self._trafilatura(self._source)
+        found = self._trafilatura(self._source, fast=signals.article)
         kept, share = _size(found.text), _size(found.text) / words
         lines = [len(line.split()) for line in found.text.split("\n")]
         prose = sum(line for line in lines if line >= 25)
@@ -202,21 +204,23 @@ class _Chooser:
             return _Choice("page", whole, self._clean)
         return _Choice("page", text, root.html)
 
-    def _trafilatura(self, html: str, *, comments: bool = False) -> _Choice:
+    def _trafilatura(self, html: str, *, comments: bool = False, fast: bool = False) -> _Choice:
         rich = self._wish.format != "text"  # links and pictures cost it some certainty about what is content
-        found = trafilatura.extract(
+        found = bare_extraction(
             html,
             url=self._url,
-            output_format="html",
+            fast=fast,
             include_comments=comments,
             include_links=rich,
             include_images=rich,
             include_formatting=rich,
+            output_format="html",
         )
-        if not found:
+        if not isinstance(found, Document) or found.body is None:
             return _Choice("trafilatura", "", None)
-        body = LexborHTMLParser(found).body
-        return _Choice("trafilatura", text_of(body) if body is not None else "", found)
+        written = build_html_output(found)
+        body = LexborHTMLParser(written).body
+        return _Choice("trafilatura", text_of(body) if body is not None else "", written)
 
     def _resiliparse(self) -> _Choice:
         text = extract_plain_text(self._source, main_content=True, alt_texts=False, comments=False)
