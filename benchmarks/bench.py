@@ -75,11 +75,6 @@ class _Pages(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def handle_one_request(self) -> None:
-        """A browser that hangs up is no error."""
-        with contextlib.suppress(ConnectionError):
-            super().handle_one_request()
-
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Stay quiet."""
 
@@ -88,7 +83,21 @@ class _Pages(BaseHTTPRequestHandler):
 def pages(**given: str) -> Iterator[str]:
     """Serve these documents by name; gives the base address."""
     _Pages.pages = {f"/{name}": html.encode() for name, html in given.items()}
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Pages)
+    with serving(_Pages) as base:
+        yield base
+
+
+class _Server(ThreadingHTTPServer):
+    request_queue_size = 256
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A browser that hangs up is no error."""
+
+
+@contextlib.contextmanager
+def serving(handler: type[BaseHTTPRequestHandler]) -> Iterator[str]:
+    """Serve what this class answers; gives the base address."""
+    server = _Server(("127.0.0.1", 0), handler)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     try:
         yield f"http://127.0.0.1:{server.server_address[1]}"

@@ -7,10 +7,9 @@ import asyncio
 import contextlib
 import json
 import statistics
-import threading
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from http.server import BaseHTTPRequestHandler
 from typing import Any
 
 import httpx
@@ -18,7 +17,7 @@ import trafilatura
 from rich.console import Console
 from rich.table import Table
 
-from benchmarks.bench import run, service_for
+from benchmarks.bench import run, service_for, serving
 from browser_service.service import Service
 from fetch.page import Page, Wish
 from fetch.reading import read
@@ -68,31 +67,10 @@ class _Site(BaseHTTPRequestHandler):
         self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
-        with contextlib.suppress(ConnectionError):
-            self.wfile.write(data)
+        self.wfile.write(data)
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Stay quiet."""
-
-
-class _Server(ThreadingHTTPServer):
-    daemon_threads = True
-    request_queue_size = 256
-
-    def handle_error(self, request: object, client_address: object) -> None:
-        """A browser that hangs up is no error."""
-
-
-@contextlib.contextmanager
-def site() -> Iterator[str]:
-    """Serve the pages; gives the base address."""
-    server = _Server(("127.0.0.1", 0), _Site)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    try:
-        yield f"http://127.0.0.1:{server.server_address[1]}"
-    finally:
-        server.shutdown()
-        server.server_close()
 
 
 async def rate(one: Callable[[int], Awaitable[bool]], count: int, at_once: int) -> tuple[float, int]:
@@ -194,7 +172,7 @@ def reading_rows() -> Iterator[tuple[str, str, str]]:
 async def main() -> None:
     """Measure and print."""
     table = Table("what", "baseline /s", "ours /s", "ratio", "whole", "target", title="Fetching")
-    with site() as base:
+    with serving(_Site) as base:
         async with service_for(base, fetch={"per_host": 100}) as (service, client):
             rows: list[Any] = [each async for each in http_rows(base, client)]
             rows += [each async for each in script_rows(base, service, client)]

@@ -18,7 +18,7 @@ from fetch.page import Cookie, Page, Reading, Verdict, Wish
 from fetch.politeness import host_key
 from fetch.reading import glance, read, read_simply
 from fetch.robots import allows
-from fetch.web_fetch import Ask, Fetched, web_fetch
+from fetch.web_fetch import WALLS, Ask, Fetched, web_fetch
 from stealth.identity import Identity, identities
 
 _log = logging.getLogger(__name__)
@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 READ_SHARE = 0.7
 GRACE_S = 0.8  # the phases keep the limit themselves; this one catches what does not
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
-LEAST_CACHED = 100  # characters
+LEAST_CACHED, MOST_CACHED = 100, 2**21  # characters; a hundred of the longest pages would fill the memory
 GLANCE_LIMIT_S = 5.0
 _VERSION = re.compile(r"Chrome/([0-9.]+)")
 DEFAULT_LIMIT_S = 60.0  # in which a place must come free
@@ -58,7 +58,8 @@ class Wanted:
             ask.cookies,
             self.proxy.url() if self.proxy else "",
         )
-        return (ask.url, ask.wish, ask.render, ask.retry, ask.mobile, ask.wait_selector, mine if self.private else None)
+        wish = (ask.wish, ask.render, ask.retry, ask.mobile, ask.wait_selector, self.robots)
+        return (ask.url, *wish, mine if self.private else None)
 
 
 async def fetch(service: Service, wanted: Wanted) -> tuple[Fetched, bool]:
@@ -70,7 +71,7 @@ async def fetch(service: Service, wanted: Wanted) -> tuple[Fetched, bool]:
     if wanted.cache == "use" and (kept := cache.get(key)) is not None:
         return kept, True
     found = await cache.flights.once((key, wanted.ask.limit_s), lambda: _fetch(service, wanted))
-    if found.reading.verdict.outcome == "ok" and len(found.reading.content) >= LEAST_CACHED:
+    if found.reading.verdict.outcome == "ok" and LEAST_CACHED <= len(found.reading.content) <= MOST_CACHED:
         cache.put(key, found)
     return found, False
 
@@ -124,12 +125,11 @@ class ServiceWays:
         """In a context of its own, or in a tab of the session."""
         limit_s = max(0.05, deadline - asyncio.get_running_loop().time())
         wanted, web = self._wanted, self._service.web
-        key = self._clearance_key(ask)
         wish = RenderWish(
             url=ask.url,
             mobile=ask.mobile,
             headers=ask.headers,
-            cookies=(*web.clearance(key), *cookies),
+            cookies=(*web.clearance(self._clearance_key(ask)), *cookies),
             proxy=wanted.proxy,
             wait_selector=ask.wait_selector,
             light=light,
@@ -138,10 +138,7 @@ class ServiceWays:
             session = self._service.sessions.get(wanted.session, wanted.owner)
             return await render_in_session(session, wish, limit_s=limit_s, judge=self._judge)
         async with web.politeness.turn(host_key(ask.url), deadline):
-            page = await render(self._service, wish, owner=wanted.caller, limit_s=limit_s, judge=self._judge)
-        if self._challenged:
-            web.keep_clearance(key, page.cookies)
-        return page
+            return await render(self._service, wish, owner=wanted.caller, limit_s=limit_s, judge=self._judge)
 
     async def read(self, page: Page, wish: Wish, limit_s: float) -> Reading:
         """In a worker process; by the simplest means where that does not get it done in its share of the time."""
@@ -155,6 +152,7 @@ class ServiceWays:
             found = await run(read_simply, page, wish, limit_s=limit_s * (1 - READ_SHARE))
         if isinstance(found, TabwrightError):
             raise found
+        self._note_clearance(page, found.verdict)
         return found
 
     def pause(self, page: Page) -> float:
@@ -183,5 +181,12 @@ class ServiceWays:
     async def _judge(self, page: Page) -> Verdict:
         """Whether what a browser shows is a challenge that may lift."""
         verdict = await self._service.web.workers.run(glance, page, limit_s=GLANCE_LIMIT_S)
-        self._challenged = self._challenged or verdict.may_lift
+        self._note_clearance(page, verdict)
         return verdict
+
+    def _note_clearance(self, page: Page, verdict: Verdict) -> None:
+        """Keep the cookies of a browser that got past a challenge, here or in the HTTP phase before."""
+        if verdict.may_lift:
+            self._challenged = True
+        elif self._challenged and page.method == "browser" and verdict.outcome not in WALLS:
+            self._service.web.keep_clearance(self._clearance_key(self._wanted.ask), page.cookies)

@@ -107,7 +107,7 @@ class BrowserPool:
         self.fleet.retire_if_old(browser)
         try:
             await seat.tabs.dress(options)
-            self._choose_way(seat.exit, options)
+            self._rotation.lead(seat.exit, options.proxy.url() if options.proxy is not None else None)
         except PlaywrightError as fault:
             self._spawn(self.give_back(seat))
             raise BrowserCrashed(f"The browser could not prepare a context: {fault.message}") from fault
@@ -115,16 +115,6 @@ class BrowserPool:
             self._spawn(self.give_back(seat))
             raise
         return seat
-
-    def _choose_way(self, way_out: Exit, options: ContextOptions) -> None:
-        """Through the caller's proxy, else the next of the settings' list, else as the service goes."""
-        if options.proxy is not None:
-            way_out.upstream = options.proxy.url()
-            return
-        upstream = self._rotation.take()
-        if upstream is not None:
-            way_out.upstream = upstream
-            way_out.on_visit = lambda visit: self._rotation.note(upstream, visit)
 
     def _from_warm(self, browser: Browser, options: ContextOptions) -> Seat | None:
         warm = self._warm.get(browser)
@@ -188,7 +178,7 @@ class BrowserPool:
 
     async def _refill(self, browser: Browser) -> None:
         """Top up, but later: making a context takes the time of the page that is being opened in the one just lent."""
-        await asyncio.sleep(REFILL_PAUSE_S)
+        await asyncio.sleep(REFILL_PAUSE_S)  # pacing
         await self._top_up(browser)
 
     async def _top_up(self, browser: Browser) -> None:

@@ -17,7 +17,6 @@ from browser_service.service import Service
 from browser_service.session import GRACE_S, Session, expired
 from browser_service.tab import waiting
 from browser_service.tab.answer import Answer
-from browser_service.tab.aside import aside
 from browser_service.tab.faults import page_crashed, translate
 from browser_service.tab.interception import Interception, Kind
 from browser_service.tab.navigate import navigate
@@ -112,7 +111,7 @@ async def render_in_session(session: Session, wish: RenderWish, *, limit_s: floa
     wish = replace(wish, block=wish.block or frozenset())
     tab: Tab | None = None
     try:
-        async with asyncio.timeout(limit_s + GRACE_S), aside(session.tabs) as tab:
+        async with asyncio.timeout(limit_s + GRACE_S), session.tabs.aside() as tab:
             return await _unless_crashed(tab, _Visit(session, tab, wish, judge, deadline).page())
     except TimeoutError:
         raise TimedOut("The page did not answer in time.", hint="Raise timeout_ms, or try again later.") from None

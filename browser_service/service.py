@@ -61,11 +61,11 @@ class Service:
             )
             if settings.port:
                 self.egress.own_ports.add(settings.port)
-            self.web = await stack.enter_async_context(Web(settings.fetch, self.egress, self.rule))
-            proxies = [each.get_secret_value() for each in settings.network.proxy_list]
+            rotation = Rotation([each.get_secret_value() for each in settings.network.proxy_list])
+            self.web = await stack.enter_async_context(Web(settings.fetch, self.egress, self.rule, rotation))
             nowhere = await self.egress.open_closed_exit()
             self.launcher = Launcher(settings.pool, folder.path, nowhere.server)
-            self.pool = BrowserPool(settings.pool, self.launcher, self.egress, Rotation(proxies))
+            self.pool = BrowserPool(settings.pool, self.launcher, self.egress, rotation)
             stack.push_async_callback(self.pool.close)
             await self.pool.fleet.start()
             await self._test_egress()

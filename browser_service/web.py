@@ -8,7 +8,7 @@ from typing import Self
 
 from cachetools import TTLCache
 
-from browser_service.egress import Egress, Exit
+from browser_service.egress import Egress, Exit, Rotation
 from browser_service.lanes import Lane
 from browser_service.settings import FetchSettings
 from browser_service.tab.verdict import refusal
@@ -27,9 +27,9 @@ CLEARANCE_S = 1800.0  # as long as the usual ones last; those that end before ar
 
 
 class Web:
-    """`async with Web(settings, egress, rule) as web:`."""
+    """`async with Web(settings, egress, rule, rotation) as web:`."""
 
-    def __init__(self, settings: FetchSettings, egress: Egress, rule: Rule) -> None:
+    def __init__(self, settings: FetchSettings, egress: Egress, rule: Rule, rotation: Rotation) -> None:
         self.settings = settings
         self.cache: Cache[Fetched] = Cache(settings.cache_entries, settings.cache_ms / 1000)
         self.lane = Lane(settings.concurrency, settings.queue, "TABWRIGHT_FETCH__CONCURRENCY or TABWRIGHT_FETCH__QUEUE")
@@ -37,6 +37,7 @@ class Web:
         self.workers = Workers(settings.worker_processes())
         self.http = HttpClient(rule.check)
         self._egress = egress
+        self._rotation = rotation
         self._shared: Exit | None = None
         self._clearances: TTLCache[Hashable, tuple[Cookie, ...]] = TTLCache(CLEARANCES, CLEARANCE_S)
         self._stack = contextlib.AsyncExitStack()
@@ -58,13 +59,13 @@ class Web:
 
     @contextlib.asynccontextmanager
     async def route(self, upstream: str | None) -> AsyncIterator[ProxyRoute]:
-        """The way out of one call: the shared one, or one of its own through an upstream proxy."""
-        if upstream is None and self._shared is not None:
+        """The way out of one call: the shared one, or one of its own through an upstream proxy, given or in turn."""
+        if upstream is None and not self._rotation and self._shared is not None:
             yield _route(self._shared)
             return
         way_out = await self._egress.open_exit()
         try:
-            way_out.upstream = upstream
+            self._rotation.lead(way_out, upstream)
             yield _route(way_out)
         finally:
             await way_out.close()

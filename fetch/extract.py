@@ -9,18 +9,18 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from resiliparse.extract.html2text import extract_plain_text
-from selectolax.lexbor import LexborHTMLParser, LexborNode
+from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
 from trafilatura import bare_extraction
 from trafilatura.htmlprocessing import build_html_output
 from trafilatura.settings import Document
 
 from fetch.errors import InvalidRequest
 from fetch.markdown import to_markdown
+from fetch.markdown_tree import absolute
 from fetch.page import Wish
 from fetch.prepare import Prepared, prepare
 from fetch.signals import Signals, signals_of
 from fetch.text import NAVIGATION, text_of
-from fetch.web_address import absolute
 
 CERTAIN = 0.5  # share of the page's words above which trafilatura is believed on any page
 NEARLY_ALL = 0.9  # … above which the page is taken as it is, in `auto`
@@ -51,23 +51,27 @@ class Extracted:
     """What was taken of a page. `characters` counts the text of the whole page, `words_kept` is the share of it."""
 
     content: str
-    title: str
     extractor: str
     words_kept: float
     characters: int
     warnings: tuple[str, ...] = ()
 
 
+class NoMatch(InvalidRequest):
+    """The selector matches nothing."""
+
+
 class _Choice(NamedTuple):
-    """Main content: its name, its text, and its HTML where there is some."""
+    """Main content: its name, its text, its HTML where there is some; and the share of it that is links."""
 
     extractor: str
     text: str
     html: str | None
+    linked: float = 0.0
 
 
 def extract(html: str, url: str, wish: Wish) -> Extracted:
-    """Read a page. Raises InvalidRequest for a selector that does not parse or matches nothing."""
+    """Read a page, tamed (`fetch.tame`). Raises InvalidRequest for a selector that does not parse, NoMatch."""
     page = prepare(html, url)
     whole = text_of(page.root)
     if wish.selector is not None:
@@ -79,7 +83,6 @@ def extract(html: str, url: str, wish: Wish) -> Extracted:
     words = _size(whole)
     return Extracted(
         content=_written(choice, page.base, wish),
-        title=page.title,
         extractor=choice.extractor,
         words_kept=min(1.0, _size(choice.text) / words) if words else 1.0,
         characters=len(whole),
@@ -101,13 +104,12 @@ def _written(choice: _Choice, base: str, wish: Wish) -> str:
 
 
 def _absolute(html: str, base: str) -> str:
-    """A piece of HTML with absolute addresses."""
+    """A piece of HTML with absolute addresses, and none that run a script."""
     tree = LexborHTMLParser(html)
     for node in tree.css("[href],[src]"):
         for name in ("href", "src"):
-            there = absolute(node.attributes.get(name) or "", base)
-            if there is not None:
-                node.attrs[name] = there
+            if name in node.attributes:
+                node.attrs[name] = absolute(node.attributes[name] or "", base)
     inner = tree.body.inner_html if tree.body is not None else None
     return (inner or "").strip()
 
@@ -115,10 +117,10 @@ def _absolute(html: str, base: str) -> str:
 def _selected(page: Prepared, selector: str) -> _Choice:
     try:
         found = page.root.css(selector)
-    except Exception as fault:  # of which the parser names no class
+    except SelectolaxError as fault:
         raise InvalidRequest(f"{selector!r} is not a CSS selector.") from fault
     if not found:
-        raise InvalidRequest(
+        raise NoMatch(
             f"Nothing on the page matches {selector!r}.",
             hint="Leave out selector, or render: always if scripts make it.",
         )
@@ -146,7 +148,6 @@ class _Chooser:
         self._tree = LexborHTMLParser(page.root.html or "")
         asked = _drop_consent(self._tree)
         self._clean = (self._tree.body and self._tree.body.html) or ""
-        self._linked = 0.0  # share of the text that is links
         # What nobody would see is not to come back by the other extractors.
         self._source = self._clean if page.hidden or asked else html
 
@@ -155,7 +156,7 @@ class _Chooser:
         plain = self._plain(whole)
         if len(self._html) > LARGE:
             return plain
-        signals = signals_of(self._page.tree, self._html, self._url)
+        signals = signals_of(self._page.tree, self._html)
         words = max(1, _size(plain.text))
         if _is_cjk(plain.text):
             found = self._trafilatura(self._clean)
@@ -164,7 +165,7 @@ class _Chooser:
             best = self._western(signals, plain, words)
         if not best.text.strip():
             return plain
-        return plain if self._wish.extract_mode == "auto" and self._is_nearly_all(best.text, plain.text) else best
+        return plain if self._wish.extract_mode == "auto" and _is_nearly_all(best, plain) else best
 
     def _western(self, signals: Signals, plain: _Choice, words: int) -> _Choice:
         if signals.forum:
@@ -175,9 +176,8 @@ class _Chooser:
             return found if _size(found.text) >= PRODUCT * words else self._resiliparse()
         found = self._trafilatura(self._source, fast=signals.article)
         kept, share = _size(found.text), _size(found.text) / words
-        lines = [len(line.split()) for line in found.text.split("\n")]
-        prose = sum(line for line in lines if line >= 25)
-        is_prose = prose >= PROSE * max(1, sum(lines)) and kept >= ARTICLE
+        prose = _prose(found.text)
+        is_prose = prose >= PROSE * len(found.text.split()) and kept >= ARTICLE
         if share >= CERTAIN:
             return found
         if signals.article or is_prose:
@@ -187,22 +187,16 @@ class _Chooser:
             return found
         return plain
 
-    def _is_nearly_all(self, taken: str, plain: str) -> bool:
-        """Whether so much was taken of a page that the rest of it is no clutter; of a short one with few links half."""
-        whole = len("".join(plain.split()))
-        share = len("".join(taken.split())) / max(1, whole)
-        return (HALF if whole < SHORT and self._linked < FEW_LINKS else NEARLY_ALL) <= share <= 1
-
     def _plain(self, whole: str) -> _Choice:
         """The page without navigation, header, footer and side bars; all of it where nothing else is left."""
         tree = self._tree
         tree.strip_tags(sorted(NAVIGATION), recursive=True)
         root = tree.body
         text = text_of(root) if root is not None else ""
-        self._linked = sum(len(each.text()) for each in tree.css("a[href]")) / max(1, len(text))
         if not text.strip() or root is None:
             return _Choice("page", whole, self._clean)
-        return _Choice("page", text, root.html)
+        linked = sum(len(each.text()) for each in tree.css("a[href]")) / len(text)
+        return _Choice("page", text, root.html, linked)
 
     def _trafilatura(self, html: str, *, comments: bool = False, fast: bool = False) -> _Choice:
         rich = self._wish.format != "text"  # links and pictures cost it some certainty about what is content
@@ -239,6 +233,13 @@ def _drop_consent(tree: LexborHTMLParser) -> bool:
             node.decompose()
             return True  # what lies within it is gone, too, and must not be touched
     return False
+
+
+def _is_nearly_all(taken: _Choice, plain: _Choice) -> bool:
+    """Whether so much was taken of a page that the rest of it is no clutter; of a short one with few links half."""
+    whole = len("".join(plain.text.split()))
+    share = len("".join(taken.text.split())) / max(1, whole)
+    return (HALF if whole < SHORT and plain.linked < FEW_LINKS else NEARLY_ALL) <= share <= 1
 
 
 def _hidden(page: Prepared) -> tuple[str, ...]:

@@ -13,6 +13,7 @@ from lxml import etree
 
 from fetch.extract import extract
 from fetch.page import Format, Link, Wish
+from fetch.tame import tame
 from fetch.web_address import absolute
 
 MAX_ENTRIES = 1000
@@ -226,7 +227,7 @@ def _entry_text(entry: Entry, url: str, *, markdown: bool) -> str:
 def _summary(summary: str, url: str, form: Format) -> str:
     if not _MARKUP.search(summary):
         return summary
-    return extract(summary, url, Wish(format=form, extract_mode="full")).content.strip()
+    return extract(tame(summary), url, Wish(format=form, extract_mode="full")).content.strip()
 
 
 def _escaped(text: str) -> str:

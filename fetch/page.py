@@ -4,6 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+BARE = 20
+"""Characters of content that are next to nothing."""
+
 Method = Literal["http", "browser"]
 Format = Literal["text", "markdown", "html", "links"]
 ExtractMode = Literal["auto", "article", "full"]

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
-from fetch.markdown_tree import absolute
+from fetch.metadata import base_of
 from fetch.prepare_hidden import MAYBE, SURE, Concealment, hidden_text, is_label
-from fetch.tame import tame
 
 NEARLY_ALL = 0.8
 """Share of a page's text above which its hidden part is believed to be what its scripts show."""
@@ -30,37 +29,33 @@ _FORMULAS = ".mwe-math-element, .katex-display, .katex, mjx-container, math, scr
 class Prepared:
     """A page that holds what is to be read, and no more.
 
-    `root` is its body. `base` is what addresses are relative to. `title` is the document's own. `hidden` counts the
-    elements with text that a person would not have seen, `hidden_characters` that text.
+    `root` is its body. `base` is what addresses are relative to. `hidden` counts the elements with text that a person
+    would not have seen, `hidden_characters` that text.
     """
 
     tree: LexborHTMLParser
     root: LexborNode
     base: str
-    title: str
     hidden: int = 0
     hidden_characters: int = 0
 
 
 def prepare(html: str, url: str) -> Prepared:
-    """Parse a page at `url` and make it ready. Takes any input; 100 000 elements inside each other are flattened."""
-    tree = LexborHTMLParser(tame(html).encode("utf-8", "replace"))
-    named = tree.css_first("base[href]")
-    base = absolute(named.attributes.get("href") or "", url) if named is not None else ""
-    title = tree.css_first("head > title") or tree.css_first("title")
-    name = " ".join(title.text().split()) if title is not None else ""
+    """Parse a page at `url`, tamed (`fetch.tame`), and make it ready."""
+    tree = LexborHTMLParser(html)
+    base = base_of(tree, url)
     root = tree.body or tree.css_first("frameset") or tree.root
     if root is None:  # not even a comment
         tree = LexborHTMLParser("<body></body>")
         root = tree.body
         assert root is not None  # noqa: S101
-        return Prepared(tree, root, base or url, name)
+        return Prepared(tree, root, base)
     _open_roots(tree, root)
     _place_segments(root)
     _open_frames(tree, root)
     _write_formulas(tree, root)
     hidden, characters = _Cleaning(tree, root).run()
-    return Prepared(tree, root, base or url, name, hidden, characters)
+    return Prepared(tree, root, base, hidden, characters)
 
 
 class _Cleaning:

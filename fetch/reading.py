@@ -9,17 +9,16 @@ from selectolax.lexbor import LexborHTMLParser
 from fetch.charset import decode
 from fetch.documents import kind_of, read_document
 from fetch.errors import TabwrightError
-from fetch.extract import extract
+from fetch.extract import Extracted, NoMatch, extract
 from fetch.language import language_of
 from fetch.metadata import read_links, read_metadata, read_title
-from fetch.page import Link, Page, Reading, Verdict, Wish
+from fetch.page import BARE, Link, Page, Reading, Verdict, Wish
 from fetch.refusal import judge
 from fetch.refusal_survey import survey as look
 from fetch.render_need import why
 from fetch.tame import tame
 
 SAMPLE = 20_000  # characters that tell a text's language
-SAID = 20  # characters that are not nothing
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _BRACKETS = re.compile(r"([\[\]\\])")
 
@@ -66,15 +65,21 @@ def _read(page: Page, wish: Wish) -> Reading:
     survey = look(page, tree, html)
     verdict = judge(page, tree, html, survey)
     links = read_links(tree, page.url)
-    seen = extract(html, page.url, wish)
-    if verdict.outcome == "empty" and len(seen.content.strip()) >= SAID:
+    try:
+        seen, unmatched = extract(html, page.url, wish), None
+    except NoMatch as fault:  # what it names may be still to come
+        seen, unmatched = Extracted("", "selector", 0.0, survey.characters), fault
+    missing = why(page, tree, seen.characters, survey) if page.method == "http" else None
+    if unmatched is not None and missing is None:
+        raise unmatched
+    if verdict.outcome == "empty" and len(seen.content.strip()) >= BARE:
         verdict = Verdict()  # what judges does not read everything
     root = tree.css_first("html")
     return Reading(
         content=as_links(links) if wish.format == "links" else seen.content,
-        title=page.title or read_title(tree) or seen.title,
+        title=page.title or read_title(tree),
         verdict=verdict,
-        render=why(page, tree, seen.characters, survey) if page.method == "http" else None,
+        render=missing,
         characters=seen.characters,
         charset=charset,
         language=language_of(seen.content[:SAMPLE], root.attributes.get("lang") if root is not None else None),

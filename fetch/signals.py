@@ -23,7 +23,7 @@ class Signals(NamedTuple):
     forum: bool
 
 
-def signals_of(tree: LexborHTMLParser, html: str, url: str) -> Signals:
+def signals_of(tree: LexborHTMLParser, html: str) -> Signals:
     """Read them; a page that calls itself several things is all of them."""
     types = set(_TYPE.findall(html))
     kind = software = ""

@@ -35,8 +35,11 @@ _CLOSABLE = frozenset(
 
 
 def tame(html: str) -> str:
-    """The document with its deepest elements, and elements of very many attributes, as plain ones. Text stays."""
-    html = _without_long_tags(html)
+    """The document with its deepest elements, and elements of very many attributes, as plain ones. Text stays.
+
+    Halves of surrogate pairs, which some parsers refuse, become question marks.
+    """
+    html = _without_long_tags(html.encode("utf-8", "replace").decode())
     return _flat(html) if html.count("<") > TAGS else html
 
 

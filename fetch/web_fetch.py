@@ -21,7 +21,8 @@ from fetch.errors import (
     UnsupportedContent,
     UpstreamStatus,
 )
-from fetch.page import Cookie, Page, Reading, Wish
+from fetch.http import RETRIED
+from fetch.page import BARE, Cookie, Page, Reading, Wish
 
 Render = Literal["auto", "never", "always"]
 
@@ -32,7 +33,6 @@ BROWSER_LEAST_S = 10.0  # … and so much where the limit has it
 READ_LIMIT_S = 15.0
 EXCERPT = 2000
 LEAST = 200  # characters that are content in spite of an error status
-BARE = 20  # characters that are next to nothing
 BUSY_LEAST = 1000  # … where the status says that the site cannot answer now
 BUSY = frozenset({429, 502, 503, 504})
 REFUSALS = frozenset({403, 429, 502, 503})
@@ -41,7 +41,6 @@ CLIMBED = WALLS | {"consent_wall"}
 """What another way may get past. A paywall is the same for everyone."""
 _FINAL = (AddressForbidden, ContentTooLarge, InvalidRequest, UnsupportedContent)
 _FINAL_REASONS = frozenset({"dns"})
-RETRIED = frozenset({500, 504, *range(520, 528)})  # when retries did not help, a browser may
 NO_TIME_S = 0.3  # in which no browser shows anything
 
 
@@ -79,7 +78,7 @@ class Phase:
 
 @dataclass(frozen=True)
 class Fetched:
-    """A page as it came, what was read in it, and how it was got."""
+    """How a page came (without its body, which is in the reading), what was read in it, and how it was got."""
 
     page: Page
     reading: Reading
@@ -169,8 +168,7 @@ class _Climb:
         self.light = not self._refused
         self._pause_until = self._loop.time() + self._ways.pause(page) if page.status in {429, 503} else 0.0
         self.goes_on = self._refused or reading.render is not None or bool(self._ask.wait_selector)
-        why = self._why(page, reading)
-        self._note("http", outcome, "" if reading.render else why, page, began, len(page.body))
+        self._note("http", outcome, self._why(page, reading), page, began, len(page.body))
         if reading.render is not None and not self._refused:
             self._note("upgrade", "render", reading.render, page, time.monotonic(), 0)
 
@@ -219,7 +217,7 @@ class _Climb:
         if self._fault is not None:
             notes.append(f"The browser phase failed ({self._fault.detail}); this is what plain HTTP gave.")
         reading = replace(reading, warnings=(*reading.warnings, *notes))
-        return Fetched(page, reading, tuple(self.phases))
+        return Fetched(replace(page, body=b"", html=None), reading, tuple(self.phases))
 
     def _check(self, page: Page, reading: Reading) -> None:
         """Raise the error that a page is which cannot be a result."""
@@ -269,7 +267,7 @@ class _Climb:
                 retry_after_s=wait_s,
                 about={"url": self._ask.url, "upstream_status": self._best[0].status if self._best else None},
             )
-        await asyncio.sleep(wait_s)
+        await asyncio.sleep(wait_s)  # as the host asked
 
     def _deadline(self, limit_s: float, share: float = 1.0) -> float:
         now = self._loop.time()
@@ -302,12 +300,7 @@ class _Climb:
         return ""
 
     def _failed(self, phase: Literal["http", "browser"], began: float, fault: TabwrightError) -> None:
-        if self._best is None or phase == "http":
-            self._fault = fault
-        else:
-            self._fault = fault if not isinstance(fault, UpstreamStatus) else None
-            if isinstance(fault, UpstreamStatus):
-                self._notes.append(fault.detail)
+        self._fault = fault
         status = fault.about.get("upstream_status")
         elapsed = round((time.monotonic() - began) * 1000)
         known = status if isinstance(status, int) else None

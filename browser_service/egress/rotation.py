@@ -3,6 +3,7 @@
 import time
 from collections.abc import Sequence
 
+from browser_service.egress.proxy import Exit
 from browser_service.egress.record import Visit
 from browser_service.egress.upstream import Upstream, parse_upstream
 
@@ -17,6 +18,19 @@ class Rotation:
         self._rested: dict[int, float] = {}
         self._rest_s = rest_s
         self._next = 0
+
+    def __len__(self) -> int:
+        return len(self._proxies)
+
+    def lead(self, way_out: Exit, chosen: str | None) -> None:
+        """Let a way out go through the caller's proxy, else the next in turn, else as the service goes."""
+        if chosen is not None:
+            way_out.upstream = chosen
+            return
+        upstream = self.take()
+        if upstream is not None:
+            way_out.upstream = upstream
+            way_out.on_visit = lambda visit: self.note(upstream, visit)
 
     def take(self) -> Upstream | None:
         """The next one that does not rest; when all do, the one whose rest ends first. None where there are none."""

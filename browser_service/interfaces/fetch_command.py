@@ -3,22 +3,22 @@
 import asyncio
 import contextlib
 import json
-import signal
 import sys
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 from typing import IO, Any, Final
 
 import click
+from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
 from browser_service.errors import InvalidRequest, TabwrightError
 from browser_service.interfaces import show
 from browser_service.interfaces.commands import CONNECTION, OperationCommand, ask, checked, report, with_scheme
-from browser_service.interfaces.local import local_call, run_locally
+from browser_service.interfaces.local import local_call, run_alone, run_locally, run_to_end
 from browser_service.interfaces.options import example, given, parameters
-from browser_service.interfaces.problems import problem
+from browser_service.interfaces.problems import from_validation, problem
 from browser_service.interfaces.remote import Failed, Remote
 from browser_service.operations.fetch import Fetch, OpenWebPage
 
@@ -32,7 +32,7 @@ def fetch_command() -> click.Command:
     further: list[click.Parameter] = [
         click.Option(
             ["-i", "--input"],
-            type=click.File("r", encoding="utf-8"),
+            type=click.File("r", encoding="utf-8", errors="replace"),
             help="file with an address on each line (- for stdin; # begins a comment)",
         ),
         click.Option(
@@ -80,7 +80,7 @@ def _fetch(
         body, operation = checked(Fetch, values | {"url": wanted[0]})
 
         def work() -> dict[str, Any] | None:
-            document = ask(remote, Fetch, body) if remote else _run(_alone(operation))
+            document = ask(remote, Fetch, body) if remote else run_to_end(run_alone(operation), "fetching")
             if as_json:
                 return document
             _show(document)
@@ -89,28 +89,14 @@ def _fetch(
         report(as_json, work)
         return
     checked(Fetch, values | {"url": "https://example.com/"})  # the options are wrong for all or for none
-    report(as_json, lambda: _run(_many([with_scheme(each) for each in wanted], values, output, jobs, remote)))
+    report(as_json, lambda: run_to_end(_many([with_scheme(each) for each in wanted], values, output, jobs, remote)))
 
 
 def _lines(file: IO[str]) -> Iterator[str]:
     for line in file:
-        address = line.split("#", 1)[0].strip() if line.lstrip().startswith("#") else line.strip()
-        if address:
+        address = line.strip()
+        if address and not address.startswith("#"):
             yield address
-
-
-async def _alone(operation: Any) -> dict[str, Any]:
-    console = Console(stderr=True)
-    with console.status("fetching …") if console.is_terminal else contextlib.nullcontext():
-        async with local_call() as call:
-            return await run_locally(operation, call)
-
-
-def _run(work: Any) -> Any:
-    try:
-        return asyncio.run(work)
-    except asyncio.CancelledError:
-        sys.exit(128 + signal.SIGTERM)
 
 
 async def _many(urls: list[str], values: dict[str, Any], output: Path | None, jobs: int, remote: Remote | None) -> None:
@@ -121,18 +107,21 @@ async def _many(urls: list[str], values: dict[str, Any], output: Path | None, jo
         task = progress.add_task("fetching", total=len(urls))
         async with _fetcher(remote) as one:
 
-            async def each(url: str) -> None:
-                nonlocal failed
+            async def each(url: str) -> dict[str, Any]:
                 async with places:
-                    document = await _document(one, values | {"url": url})
-                failed += "code" in document
-                file.write(json.dumps(document, ensure_ascii=False) + "\n")
-                file.flush()
-                progress.advance(task)
+                    return await _document(one, values | {"url": url})
 
-            async with asyncio.TaskGroup() as group:
-                for url in urls:
-                    group.create_task(each(url))
+            running = [asyncio.ensure_future(each(url)) for url in urls]
+            try:
+                for done in asyncio.as_completed(running):
+                    document = await done
+                    failed += "code" in document
+                    file.write(json.dumps(document, ensure_ascii=False) + "\n")
+                    file.flush()
+                    progress.advance(task)
+            finally:  # nobody takes the rest where the file is full or the pipe closed
+                for work in running:
+                    work.cancel()
     Console(stderr=True).print(f"{len(urls) - failed} of {len(urls)} fetched" + (f", {failed} failed" * bool(failed)))
     if failed:
         sys.exit(1)
@@ -145,6 +134,8 @@ async def _document(one: _One, body: dict[str, Any]) -> dict[str, Any]:
         document = fault.document
     except TabwrightError as fault:
         document = problem(fault, "-")
+    except ValidationError as fault:
+        document = problem(from_validation(fault.errors()), "-")
     return document | {"url": body["url"]}
 
 
@@ -174,6 +165,8 @@ def _opened(output: Path | None) -> Iterator[IO[str]]:
     try:
         with output.open("w", encoding="utf-8") as file:
             yield file
+    except BrokenPipeError:
+        raise
     except OSError as fault:
         raise InvalidRequest(f"{output} cannot be written: {fault.strerror}.") from fault
 

@@ -4,13 +4,18 @@ import asyncio
 import contextlib
 import json
 import signal
-from collections.abc import AsyncIterator
-from typing import Any
+import sys
+from collections.abc import AsyncIterator, Coroutine
+from typing import Any, TypeVar
+
+from rich.console import Console
 
 from browser_service.interfaces import logs
 from browser_service.operations.operation import Call, Caller, Operation
 from browser_service.service import Service
 from browser_service.settings import load_settings
+
+T = TypeVar("T")
 
 
 @contextlib.asynccontextmanager
@@ -24,6 +29,22 @@ async def local_call() -> AsyncIterator[Call]:
     pool = settings.pool.model_copy(update={"size": 1, "warm": 0})
     async with Service(settings.model_copy(update={"pool": pool})) as service:
         yield Call(service, Caller("", frozenset({"read", "act", "eval", "admin"})))
+
+
+def run_to_end(work: Coroutine[Any, Any, T], words: str = "") -> T:
+    """The result of `work`; `words` are shown to a person meanwhile. Ends the process where SIGTERM cancelled it."""
+    console = Console(stderr=True)
+    try:
+        with console.status(f"{words} …") if words and console.is_terminal else contextlib.nullcontext():
+            return asyncio.run(work)
+    except asyncio.CancelledError:
+        sys.exit(128 + signal.SIGTERM)
+
+
+async def run_alone(operation: Operation[Any]) -> dict[str, Any]:
+    """Run one operation in a service of its own."""
+    async with local_call() as call:
+        return await run_locally(operation, call)
 
 
 async def run_locally(operation: Operation[Any], call: Call) -> dict[str, Any]:

@@ -1,8 +1,6 @@
 """The command `screenshot`: of an address, without a service or on one, or of a session's page."""
 
-import asyncio
 import base64
-import signal
 import sys
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +12,7 @@ from rich.console import Console
 from browser_service.errors import InvalidRequest
 from browser_service.interfaces import show
 from browser_service.interfaces.commands import CONNECTION, OperationCommand, arguments_of, ask, checked, report
-from browser_service.interfaces.local import local_call, run_locally
+from browser_service.interfaces.local import run_alone, run_to_end
 from browser_service.interfaces.options import example, flag, given, parameters
 from browser_service.interfaces.remote import Remote
 from browser_service.operations.operation import Operation
@@ -86,7 +84,7 @@ def _screenshot(
         if remote is not None:
             document = ask(remote, operation, body, session or "")
         else:
-            document = _without_service(checked_operation)
+            document = run_to_end(run_alone(checked_operation), "starting a browser, taking the picture")
         if output is not None:
             _write(document, output)
         if as_json:
@@ -136,19 +134,3 @@ def _tell(document: dict[str, Any], output: Path) -> None:
         console, {name: size} | {key: receipt.get(key) for key in ("url", "title", "status", "failed_resources")}
     )
     show.notes(document)
-
-
-def _without_service(operation: Operation[Any]) -> dict[str, Any]:
-    console = Console(stderr=True)
-    try:
-        if not console.is_terminal:
-            return asyncio.run(_in_process(operation))
-        with console.status("starting a browser, taking the picture …"):
-            return asyncio.run(_in_process(operation))
-    except asyncio.CancelledError:
-        sys.exit(128 + signal.SIGTERM)
-
-
-async def _in_process(operation: Operation[Any]) -> dict[str, Any]:
-    async with local_call() as call:
-        return await run_locally(operation, call)

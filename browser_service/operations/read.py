@@ -120,10 +120,7 @@ class Extract(InFrame, Action[Extracted]):
             title=seen.title,
             url=seen.url,
             format=self.format,
-            content=part.content,
-            content_length=part.content_length,
-            truncated=part.truncated,
-            next_offset=part.next_offset,
+            **vars(part),
             links=[Link(url=link.url, text=link.text) for link in seen.links],
             warnings=[*seen.warnings, *_nothing_readable(tab, seen)],
         )

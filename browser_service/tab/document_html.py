@@ -17,7 +17,7 @@ from playwright.async_api import Error as PlaywrightError
 from browser_service.errors import ScriptFailed, TimedOut
 from browser_service.tab.block import is_ad
 from browser_service.tab.tab import Tab
-from browser_service.tab.world import WorldGone, script, unwrap
+from browser_service.tab.world import NAME, WorldGone, script, unwrap
 
 _log = logging.getLogger(__name__)
 
@@ -32,7 +32,6 @@ EXTRAS_S = 1.0  # for all closed shadow roots, and for all frames of other origi
 FRAMES = 10
 LOCAL_FRAMES = 30  # frames in the page's own process are cheap to ask
 ROUNDS = 3  # closed roots within closed roots, frames within frames
-_WORLD = "reader"  # the world of `World`, which every document has from its beginning
 _HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
@@ -144,7 +143,7 @@ async def _open_one(cdp: CDPSession, context: int, host: str) -> bool:
 
 async def _realm(cdp: CDPSession, frame: str) -> int:
     """Our world in a frame of this session; made where it is not there, as in other processes."""
-    made = await cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": _WORLD})
+    made = await cdp.send("Page.createIsolatedWorld", {"frameId": frame, "worldName": NAME})
     return int(made["executionContextId"])
 
 

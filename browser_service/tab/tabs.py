@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import itertools
 import logging
-from collections.abc import Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator
 from typing import Literal, cast
 
 from playwright.async_api import BrowserContext, Page
@@ -120,6 +120,15 @@ class Tabs:
         self._take_in(tab)
         return tab
 
+    @contextlib.asynccontextmanager
+    async def aside(self) -> AsyncIterator[Tab]:
+        """An empty tab beside the others that only the caller knows, closed afterwards."""
+        page = await self._make()
+        try:
+            yield await Tab.attach(page, light=self._light)
+        finally:
+            await asyncio.shield(_close(page))
+
     async def replace(self, tab: Tab) -> Tab:
         """Put a new empty page in the place of `tab`, under the same id. Cookies and storage stay."""
         fresh = await self._prepare(await self._make())
@@ -232,6 +241,12 @@ class Tabs:
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+
+
+async def _close(page: Page) -> None:
+    with contextlib.suppress(PlaywrightError, TimeoutError):
+        async with asyncio.timeout(ANSWER_LIMIT_S):
+            await page.close()
 
 
 async def _cancel(download: PlaywrightDownload) -> None:

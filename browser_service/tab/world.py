@@ -19,7 +19,7 @@ from browser_service.errors import NoPage, ScriptFailed, TimedOut
 
 _log = logging.getLogger(__name__)
 
-_NAME = "reader"
+NAME = "reader"
 _BINDING = "tell"
 TERMINATE_LIMIT_S = 0.3
 TITLE = 1000  # characters of a document's title that are kept
@@ -74,10 +74,10 @@ class World:
         await asyncio.gather(
             cdp.send("Page.enable"),
             cdp.send("Runtime.enable"),
-            cdp.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": _NAME}),
+            cdp.send("Runtime.addBinding", {"name": _BINDING, "executionContextName": NAME}),
             cdp.send(
                 "Page.addScriptToEvaluateOnNewDocument",
-                {"source": source, "worldName": _NAME, "runImmediately": True},
+                {"source": source, "worldName": NAME, "runImmediately": True},
             ),
         )
 
@@ -116,7 +116,7 @@ class World:
 
     def _created(self, event: dict[str, Any]) -> None:
         context = event["context"]
-        if context["name"] == _NAME and context["auxData"].get("frameId") == self.frame:
+        if context["name"] == NAME and context["auxData"].get("frameId") == self.frame:
             self._context = context["id"]
             self._ready.set()
 

@@ -10,13 +10,13 @@ import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import click
 import pytest
-from click.testing import CliRunner, Result
+from click.testing import CliRunner
 from PIL import Image
 
 from browser_service.interfaces.cli import main
@@ -24,11 +24,10 @@ from browser_service.interfaces.commands import OperationCommand, with_scheme
 from browser_service.interfaces.options import given
 from browser_service.operations import OPERATIONS
 from browser_service.operations.operation import Operation
+from tests.browser_service.interfaces.conftest import Run
 from tests.browser_service.running import COMMAND, environment, processes_in, run_folders, short_folder
 from tests.conftest import Api, Session
 from tests.site import Request, Site
-
-Run = Callable[..., Awaitable[Result]]
 
 FORM = "<h1>Hi</h1><a href=/there>there</a><input id=q><button onclick=\"document.title='clicked'\">Go</button>"
 
@@ -51,17 +50,6 @@ def commands_of(operation: type[Operation[Any]]) -> list[tuple[tuple[str, ...], 
         for path, command in all_commands()
         if isinstance(command, OperationCommand) and operation in command.operations
     ]
-
-
-@pytest.fixture
-def run(base: str) -> Run:
-    """Run a command against the shared service, with these environment variables and this input."""
-
-    async def invoke(*words: str, stdin: str | None = None, **variables: str) -> Result:
-        environment = {"TABWRIGHT_SERVER": base} | variables
-        return await asyncio.to_thread(CliRunner().invoke, main, words, input=stdin, env=environment)
-
-    return invoke
 
 
 def in_terminal(*words: str, **variables: str) -> str:

@@ -2,12 +2,14 @@
 
 import asyncio
 import json
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.browser_service.interfaces.test_cli import Run, in_terminal, run  # noqa: F401  run is a fixture
+from tests.browser_service.interfaces.conftest import Run
+from tests.browser_service.interfaces.test_cli import in_terminal
 from tests.browser_service.running import COMMAND, environment
 from tests.conftest import Api
 from tests.site import Site
@@ -15,13 +17,13 @@ from tests.site import Site
 PAGE = "<h1>Head</h1><p>Words of the page.</p>"
 
 
-async def test_a_pipe_gets_the_content_alone(run: Run, site: Site) -> None:  # noqa: F811
+async def test_a_pipe_gets_the_content_alone(run: Run, site: Site) -> None:
     """Nothing but the text on stdout."""
     done = await run("fetch", site.page(PAGE), "--format", "markdown")
     assert (done.exit_code, done.stdout.strip()) == (0, "# Head\n\nWords of the page.")
 
 
-async def test_json_is_the_rest_object(run: Run, api: Api, site: Site) -> None:  # noqa: F811
+async def test_json_is_the_rest_object(run: Run, api: Api, site: Site) -> None:
     """The same object as POST /v1/fetch gives."""
     url = site.page(PAGE)
     there = await api.post("/v1/fetch", {"url": url})
@@ -30,21 +32,23 @@ async def test_json_is_the_rest_object(run: Run, api: Api, site: Site) -> None: 
     assert here["content"] == there["content"]
 
 
-async def test_many_addresses_make_a_line_each(run: Run, site: Site, tmp_path: Path) -> None:  # noqa: F811
+async def test_many_addresses_make_a_line_each(run: Run, site: Site, tmp_path: Path) -> None:
     """One that fails is a line with its problem, and sinks nothing; the exit status tells."""
     good, bad = site.page(PAGE), "http://10.0.0.1/"
     listed = tmp_path / "urls.txt"
-    listed.write_text(f"# a comment\n{good}\n\n{bad}\n")
+    long = "http://a.example/" + "a" * 9000
+    listed.write_text(f"# a comment\n{good}\n\n{bad}\n{long}\n")
     out = tmp_path / "pages.ndjson"
     done = await run("fetch", "-i", str(listed), "-o", str(out), "--jobs", "2")
     assert done.exit_code == 1
-    assert "1 of 2 fetched, 1 failed" in done.stderr
+    assert "1 of 3 fetched, 2 failed" in done.stderr
     lines = {each["url"]: each for each in map(json.loads, out.read_text().splitlines())}
     assert "Words of the page." in lines[good]["content"]
     assert lines[bad]["code"] == "address_forbidden"
+    assert lines[long]["code"] == "invalid_request"
 
 
-async def test_addresses_come_from_stdin_and_go_to_stdout(run: Run, site: Site) -> None:  # noqa: F811
+async def test_addresses_come_from_stdin_and_go_to_stdout(run: Run, site: Site) -> None:
     """In a pipeline no files are needed."""
     done = await run("fetch", "-i", "-", stdin=f"{site.page(PAGE)}\n{site.page(PAGE)}\n")
     assert [json.loads(line)["title"] for line in done.stdout.splitlines()] == ["Test", "Test"]
@@ -60,7 +64,7 @@ async def test_addresses_come_from_stdin_and_go_to_stdout(run: Run, site: Site) 
         (("-i", "/no/such/file"), "No such file"),
     ],
 )
-async def test_wrong_usage_says_what_to_write(run: Run, words: tuple[str, ...], says: str) -> None:  # noqa: F811
+async def test_wrong_usage_says_what_to_write(run: Run, words: tuple[str, ...], says: str) -> None:
     """Exit status 2 and a sentence."""
     done = await run("fetch", *words)
     assert done.exit_code == 2
@@ -70,9 +74,25 @@ async def test_wrong_usage_says_what_to_write(run: Run, words: tuple[str, ...], 
 def test_it_works_without_a_service(site: Site, tmp_path: Path) -> None:
     """A service of its own runs for as long as the command, and nothing is left of it."""
     variables = environment(tmp_path) | {"TABWRIGHT_NETWORK__ALLOW": json.dumps([site.host])}
-    words = [*COMMAND, "fetch", site.page(PAGE), site.page(PAGE)]
+    words = [*COMMAND, "fetch", site.page(PAGE), site.page(PAGE), "http://a.example/" + "a" * 9000]
     done = subprocess.run(words, env=variables, capture_output=True, text=True, timeout=100, check=False)
-    assert (done.returncode, len(done.stdout.splitlines())) == (0, 2), done.stderr
+    assert (done.returncode, len(done.stdout.splitlines())) == (1, 3), done.stderr
+    assert "2 of 3 fetched, 1 failed" in done.stderr
+
+
+async def test_a_reader_that_goes_ends_it_quietly(base: str, site: Site) -> None:
+    """`tabwright fetch … | head -1` is no crash."""
+    urls = " ".join(site.page(PAGE) for _ in range(30))
+    line = f"{' '.join(COMMAND)} fetch --jobs 1 {urls} | head -1"
+    process = await asyncio.create_subprocess_shell(
+        line,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.PIPE,
+        env=os.environ | {"TABWRIGHT_SERVER": base},
+    )
+    out, err = await process.communicate()
+    assert len(out.splitlines()) == 1
+    assert b"Traceback" not in err
 
 
 async def test_a_person_sees_what_it_is_before_the_text(base: str, site: Site) -> None:

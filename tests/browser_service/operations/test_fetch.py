@@ -73,6 +73,26 @@ async def test_a_wall_is_an_error_that_says_what_was_seen(api: Api, site: Site) 
     assert [each["phase"] for each in problem["phases"]] == ["http", "browser"]
 
 
+async def test_a_challenge_that_lifts_is_waited_for_and_not_met_again(api: Api, site: Site) -> None:
+    """The browser waits across its reload; the cookie that it earned goes with the next call's plain HTTP."""
+    challenge = """<html><head><title>Just a moment...</title></head><body>
+      <div class=cf-challenge-running>Checking your browser</div>
+      <script>setTimeout(() => { document.cookie = 'cf_clearance=yes; path=/'; location.reload() }, 400)</script>"""
+
+    def guard(request: Request) -> None:
+        if "cf_clearance=yes" in request.headers.get("Cookie", ""):
+            request.answer(f"<title>Harbour</title>{ARTICLE}")
+        else:
+            request.answer(challenge, status=403, cf_mitigated="challenge", Server="cloudflare")
+
+    url = site.route(guard).replace("127.0.0.1", "localhost")  # whose cookies no other test has
+    first = await fetch(api, url)
+    assert (first["method"], first["outcome"]) == ("browser", "ok")
+    assert "Paragraph 11" in first["content"]
+    second = await fetch(api, url)
+    assert (second["method"], "Paragraph 11" in second["content"]) == ("http", True)
+
+
 async def test_paging_gives_exactly_the_whole(api: Api, site: Site) -> None:
     """Pieces, joined by next_offset, are the content; the page is fetched once for all of them."""
     url = site.page(ARTICLE)
@@ -100,6 +120,16 @@ async def test_concurrent_calls_share_one_fetch(api: Api, site: Site) -> None:
     pages = await asyncio.gather(*(api.post("/v1/fetch", {"url": url}) for _ in range(10)))
     assert site.hits[url.removeprefix(site.base)] == 1
     assert len({each["content"] for each in pages}) == 1
+
+
+async def test_bodies_are_not_kept(api: Api, service: Service, site: Site) -> None:
+    """A result holds what was read; the page itself may be ten megabytes."""
+    ask = {"url": site.page(ARTICLE), "render": "always"}
+    await api.post("/v1/fetch", ask)
+    assert (await api.post("/v1/fetch", ask))["from_cache"]
+    kept = list(service.web.cache._kept.values())
+    assert kept
+    assert not any(each.page.body or each.page.html for each in kept)
 
 
 async def test_what_credentials_got_is_not_shared(api: Api, site: Site) -> None:
@@ -189,6 +219,8 @@ async def test_robots_are_respected_when_asked(api: Api, site: Site) -> None:
     site.route(lambda r: r.answer(f"User-agent: *\nDisallow: {path}", "text/plain"), "/robots.txt")
     problem = await api.fails("/v1/fetch", {"url": url, "respect_robots": True}, "invalid_request")
     assert "robots.txt" in problem["detail"]
+    assert not (await api.post("/v1/fetch", {"url": url}))["from_cache"]
+    await api.fails("/v1/fetch", {"url": url, "respect_robots": True}, "invalid_request")  # though it is kept
     assert "The harbour" in (await fetch(api, url))["content"]
     del site.handlers["/robots.txt"]
 
@@ -225,6 +257,16 @@ async def test_a_selector_chooses_what_is_read(api: Api, site: Site) -> None:
     url = site.page(f"<div id=a>Alpha</div><div id=b>Beta</div>{PROSE}")
     assert (await fetch(api, url, selector="#b"))["content"].strip() == "Beta"
     await api.fails("/v1/fetch", {"url": url, "selector": "div[", "cache": "off"}, "invalid_request")
+
+
+async def test_a_selector_may_name_what_scripts_bring(api: Api, site: Site) -> None:
+    """Where the page is still to be built, the browser's is searched; one that never matches is refused."""
+    data = site.route(lambda request: request.answer(json.dumps({"text": "Late words. " * 30}), "application/json"))
+    url = site.page(SHELL.replace("{data}", data))
+    page = await fetch(api, url, selector="#root p")
+    assert page["content"].startswith("Late words.")
+    assert page["method"] == "browser"
+    await api.fails("/v1/fetch", {"url": url, "selector": "#nowhere", "cache": "off"}, "invalid_request")
 
 
 async def test_links_are_a_list(api: Api, site: Site) -> None:
