@@ -94,7 +94,8 @@ async def http_rows(base: str, client: httpx.AsyncClient) -> AsyncIterator[tuple
             return (await plain.get(f"{base}/article/{number}")).status_code == 200
 
         async def extracted(number: int) -> bool:
-            return bool(trafilatura.extract((await plain.get(f"{base}/article/{number}")).text, url=base))
+            html = (await plain.get(f"{base}/article/{number}")).text
+            return bool(trafilatura.extract(html, url=base, output_format="markdown", include_links=True))
 
         def ours(**given: str) -> Callable[[int], Awaitable[bool]]:
             async def fetch(number: int) -> bool:

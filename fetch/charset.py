@@ -43,6 +43,8 @@ def decode(body: bytes, declared: str | None, *, markup: bool = True) -> tuple[s
         if body.startswith(mark):
             text, faults = decode_as(body[len(mark) :], name)
             return text, name, _broken(name, faults)
+    if declared and name_of(declared) == UTF8 and not (read := decode_as(body, UTF8))[1]:
+        return read[0], UTF8, ()  # the usual case, in which nothing else has to be looked at
     warnings: list[str] = []
     names = _declared(body, declared, warnings, markup)
     chosen = _as_declared(body, names) or _as_utf8(body) or _as_guessed(body, names, markup)

@@ -1,40 +1,27 @@
 """What a page says: the whole of it or its main part, as text, Markdown or HTML.
 
-No one extractor is best for all pages. trafilatura finds articles; of pages that are none, or of which it keeps little,
-the whole without navigation says more. The thresholds were chosen on 743 pages of known content, by classes of pages.
+Main content is told block by block (see `extract_model`), which suits pages of all kinds. What is not content is taken
+out of the page's own tree, so that code, tables and formulas come to Markdown as they are in the page.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from functools import cached_property
 
-from resiliparse.extract.html2text import extract_plain_text
 from selectolax.lexbor import LexborHTMLParser, LexborNode, SelectolaxError
-from trafilatura import bare_extraction
-from trafilatura.htmlprocessing import build_html_output
-from trafilatura.settings import Document
 
 from fetch.errors import InvalidRequest
+from fetch.extract_main import Main
 from fetch.markdown import to_markdown
 from fetch.markdown_tree import absolute
 from fetch.page import Wish
 from fetch.prepare import Prepared, prepare
-from fetch.signals import Signals, signals_of
 from fetch.text import NAVIGATION, text_of
 
-CERTAIN = 0.5  # share of the page's words above which trafilatura is believed on any page
-NEARLY_ALL = 0.9  # … above which the page is taken as it is, in `auto`
+DOUBTFUL = 0.3  # F1 to be expected of the main content, below which a page has none
+NEARLY_ALL = 0.9  # share of a page's words from which it is taken as it is, in `auto`
 SHORT, HALF, FEW_LINKS = 1500, 0.5, 0.2  # characters of a short page, the share that is enough there, of links
-PROSE = 0.6  # share of words in lines of 25 words and more that makes an article …
-ARTICLE = 150  # … with so many words
-LEAST = 80  # words of an article
-LOST = 2.0  # so many times the prose in what Resiliparse keeps: trafilatura lost some
-FORUM = 0.5
-CJK = 0.15
-PRODUCT = 0.1
-LARGE = 3 * 2**20  # characters of a document beyond which only the whole is read: trafilatura takes minutes
-_WORD = re.compile(r"\w+")
-_CJK = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7a3]")
 _CONSENT = "dialog,[role=dialog],[role=alertdialog],[aria-modal=true]," + ",".join(
     f"[{name}*={word} i]" for name in ("id", "class") for word in ("cookie", "consent", "gdpr", "privacy", "cmp")
 )
@@ -43,7 +30,6 @@ _AGREE = re.compile(
     r"accept|agree|allow|consent|reject|decline|refuse|manage|got it|akzept|zustimm|accepter|aceptar|accetta|同意|接受",
     re.IGNORECASE,
 )
-_MARKUP = re.compile(r"([\\`*_\[\]<>#|~])")
 
 
 @dataclass(frozen=True)
@@ -61,31 +47,41 @@ class NoMatch(InvalidRequest):
     """The selector matches nothing."""
 
 
-class _Choice(NamedTuple):
-    """Main content: its name, its text, its HTML where there is some; and the share of it that is links."""
+@dataclass
+class _Choice:
+    """What is given of a page: its name, the elements it is in, and the share of the page's words that it has."""
 
     extractor: str
-    text: str
-    html: str | None
-    linked: float = 0.0
+    nodes: Sequence[LexborNode]
+    share: float = 1.0
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(text_of(node) for node in self.nodes)
+
+    @property
+    def html(self) -> str:
+        return "\n".join(node.html or "" for node in self.nodes)
 
 
 def extract(html: str, url: str, wish: Wish) -> Extracted:
     """Read a page, tamed (`fetch.tame`). Raises InvalidRequest for a selector that does not parse, NoMatch."""
     page = prepare(html, url)
-    whole = text_of(page.root)
-    if wish.selector is not None:
-        choice = _selected(page, wish.selector)
-    elif wish.extract_mode == "full":
-        choice = _Choice("full", whole, page.root.html)
+    if wish.selector is not None or wish.extract_mode == "full":
+        choice = _Choice("full", [page.root])
+        characters = len(choice.text)
+        if wish.selector is not None:
+            choice = _selected(page, wish.selector, choice.text)
     else:
-        choice = _Chooser(html, url, page, wish).choose(whole)
-    words = _size(whole)
+        _drop_consent(page.tree)
+        main = Main(page, html, url)
+        characters = main.characters
+        choice = _main(page, main, wish)
     return Extracted(
         content=_written(choice, page.base, wish),
         extractor=choice.extractor,
-        words_kept=min(1.0, _size(choice.text) / words) if words else 1.0,
-        characters=len(whole),
+        words_kept=choice.share,
+        characters=characters,
         warnings=_hidden(page),
     )
 
@@ -94,11 +90,6 @@ def _written(choice: _Choice, base: str, wish: Wish) -> str:
     """The content in the wanted form; plain text where a form comes out empty and the text does not."""
     if wish.format == "text":
         return choice.text
-    if choice.html is None:
-        lines = [line for line in choice.text.split("\n") if line.strip()]
-        if wish.format == "html":
-            return "".join(f"<p>{line.replace('&', '&amp;').replace('<', '&lt;')}</p>\n" for line in lines)
-        return "\n\n".join(_MARKUP.sub(r"\\\1", line) for line in lines)
     written = _absolute(choice.html, base) if wish.format == "html" else to_markdown(choice.html, base)
     return written if written.strip() else choice.text
 
@@ -114,7 +105,7 @@ def _absolute(html: str, base: str) -> str:
     return (inner or "").strip()
 
 
-def _selected(page: Prepared, selector: str) -> _Choice:
+def _selected(page: Prepared, selector: str, whole: str) -> _Choice:
     try:
         found = page.root.css(selector)
     except SelectolaxError as fault:
@@ -125,7 +116,9 @@ def _selected(page: Prepared, selector: str) -> _Choice:
             hint="Leave out selector, or render: always if scripts make it.",
         )
     outer = [each for each in found if not any(_is_within(each, other) for other in found)]
-    return _Choice("selector", "\n".join(text_of(each) for each in outer), "\n".join(each.html or "" for each in outer))
+    choice = _Choice("selector", outer)
+    choice.share = min(1.0, _words(choice.text) / max(1, _words(whole)))
+    return choice
 
 
 def _is_within(node: LexborNode, other: LexborNode) -> bool:
@@ -137,91 +130,31 @@ def _is_within(node: LexborNode, other: LexborNode) -> bool:
     return False
 
 
-class _Chooser:
-    """Chooses the main content of one page."""
-
-    def __init__(self, html: str, url: str, page: Prepared, wish: Wish) -> None:
-        self._wish = wish
-        self._html = html
-        self._url = url
-        self._page = page
-        self._tree = LexborHTMLParser(page.root.html or "")
-        asked = _drop_consent(self._tree)
-        self._clean = (self._tree.body and self._tree.body.html) or ""
-        # What nobody would see is not to come back by the other extractors.
-        self._source = self._clean if page.hidden or asked else html
-
-    def choose(self, whole: str) -> _Choice:
-        """The content. In `auto`, a page that is nearly all content is taken as it is."""
-        plain = self._plain(whole)
-        if len(self._html) > LARGE:
-            return plain
-        signals = signals_of(self._page.tree, self._html)
-        words = max(1, _size(plain.text))
-        if _is_cjk(plain.text):
-            found = self._trafilatura(self._clean)
-            best = found if len(found.text) >= CJK * len(plain.text) else self._resiliparse()
-        else:
-            best = self._western(signals, plain, words)
-        if not best.text.strip():
-            return plain
-        return plain if self._wish.extract_mode == "auto" and _is_nearly_all(best, plain) else best
-
-    def _western(self, signals: Signals, plain: _Choice, words: int) -> _Choice:
-        if signals.forum:
-            found = self._trafilatura(self._source, comments=True)
-            return found if _size(found.text) >= FORUM * words else plain
-        if signals.product and not signals.article:
-            found = self._trafilatura(self._clean)
-            return found if _size(found.text) >= PRODUCT * words else self._resiliparse()
-        found = self._trafilatura(self._source, fast=signals.article)
-        kept, share = _size(found.text), _size(found.text) / words
-        prose = _prose(found.text)
-        is_prose = prose >= PROSE * len(found.text.split()) and kept >= ARTICLE
-        if share >= CERTAIN:
-            return found
-        if signals.article or is_prose:
-            other = self._resiliparse()
-            if kept < LEAST or _prose(other.text) >= LOST * max(50, prose):
-                return other
-            return found
-        return plain
-
-    def _plain(self, whole: str) -> _Choice:
-        """The page without navigation, header, footer and side bars; all of it where nothing else is left."""
-        tree = self._tree
-        tree.strip_tags(sorted(NAVIGATION), recursive=True)
-        root = tree.body
-        text = text_of(root) if root is not None else ""
-        if not text.strip() or root is None:
-            return _Choice("page", whole, self._clean)
-        linked = sum(len(each.text()) for each in tree.css("a[href]")) / len(text)
-        return _Choice("page", text, root.html, linked)
-
-    def _trafilatura(self, html: str, *, comments: bool = False, fast: bool = False) -> _Choice:
-        rich = self._wish.format != "text"  # links and pictures cost it some certainty about what is content
-        found = bare_extraction(
-            html,
-            url=self._url,
-            fast=fast,
-            include_comments=comments,
-            include_links=rich,
-            include_images=rich,
-            include_formatting=rich,
-            output_format="html",
-        )
-        if not isinstance(found, Document) or found.body is None:
-            return _Choice("trafilatura", "", None)
-        written = build_html_output(found)
-        body = LexborHTMLParser(written).body
-        return _Choice("trafilatura", text_of(body) if body is not None else "", written)
-
-    def _resiliparse(self) -> _Choice:
-        text = extract_plain_text(self._source, main_content=True, alt_texts=False, comments=False)
-        return _Choice("resiliparse", text, None)
+def _main(page: Prepared, main: Main, wish: Wish) -> _Choice:
+    """The main content; the page without navigation where there is none or, in `auto`, where it is nearly all."""
+    if main.likeness < DOUBTFUL or (wish.extract_mode == "auto" and _is_nearly_all(page, main)):
+        return _plain(page)
+    main.take()
+    return _Choice("blocks", [page.root], main.share)
 
 
-def _drop_consent(tree: LexborHTMLParser) -> bool:
+def _is_nearly_all(page: Prepared, main: Main) -> bool:
+    """Whether so much was found of a page that the rest of it is no clutter; of a short one with few links half."""
+    if main.share >= NEARLY_ALL or main.share < HALF or main.characters >= SHORT:
+        return main.share >= NEARLY_ALL
+    return sum(len(each.text()) for each in page.root.css("a[href]")) < FEW_LINKS * main.characters
+
+
+def _plain(page: Prepared) -> _Choice:
+    """The page without navigation, header, footer and side bars; all of it where nothing else is left."""
+    tree = LexborHTMLParser(page.root.html or "")
+    tree.strip_tags(sorted(NAVIGATION), recursive=True)
+    if tree.body is None or not (text := text_of(tree.body)).strip():
+        return _Choice("page", [page.root])
+    return _Choice("page", [tree.body], min(1.0, _words(text) / max(1, _words(text_of(page.root)))))
+
+
+def _drop_consent(tree: LexborHTMLParser) -> None:
     """Take out what asks for consent, where it asks with a button, and stands beside content rather than around it."""
     whole = len(tree.body.text()) if tree.body is not None else 0
     for node in tree.css(_CONSENT)[:50]:
@@ -231,15 +164,7 @@ def _drop_consent(tree: LexborHTMLParser) -> bool:
         buttons = " ".join(each.text() for each in node.css("button, a, input, [role=button]")[:20])
         if _ABOUT.search(text) and _AGREE.search(buttons):
             node.decompose()
-            return True  # what lies within it is gone, too, and must not be touched
-    return False
-
-
-def _is_nearly_all(taken: _Choice, plain: _Choice) -> bool:
-    """Whether so much was taken of a page that the rest of it is no clutter; of a short one with few links half."""
-    whole = len("".join(plain.text.split()))
-    share = len("".join(taken.text.split())) / max(1, whole)
-    return (HALF if whole < SHORT and plain.linked < FEW_LINKS else NEARLY_ALL) <= share <= 1
+            return  # what lies within it is gone, too, and must not be touched
 
 
 def _hidden(page: Prepared) -> tuple[str, ...]:
@@ -249,14 +174,5 @@ def _hidden(page: Prepared) -> tuple[str, ...]:
     return (f"{page.hidden} hidden {many} left out, with {page.hidden_characters} characters of text.",)
 
 
-def _size(text: str) -> int:
-    return len(_WORD.findall(text))
-
-
-def _prose(text: str) -> int:
-    return sum(count for line in text.split("\n") if (count := len(line.split())) >= 25)
-
-
-def _is_cjk(text: str) -> bool:
-    sample = text[:20_000]
-    return len(_CJK.findall(sample)) > 0.2 * len(sample)
+def _words(text: str) -> int:
+    return len(text.split())

@@ -9,7 +9,7 @@ from collections import Counter
 
 from resiliparse.parse.lang import detect_fast
 
-_SAMPLE = 20_000  # characters
+_SAMPLE = 6_000  # characters
 _ENOUGH = 60  # letters under which statistics say nothing
 _FAR = 1000  # distance over which Resiliparse's answers are mostly wrong (it says 1200; shorter texts need less)
 _TAG = re.compile(r"\s*([A-Za-z]{2,3})(?:[-_]([A-Za-z]{4}))?(?:[-_]([A-Za-z]{2}))?(?![A-Za-z])")

@@ -8,6 +8,8 @@ import itertools
 import logging
 import re
 import unicodedata
+from collections.abc import Sequence
+from collections.abc import Set as AbstractSet
 
 from bs4.element import PageElement, Tag
 from markdownify import ATX, MarkdownConverter
@@ -27,6 +29,8 @@ _ESCAPED = re.compile(
     r"|<(?=[A-Za-z/!?])"
     r"|&(?=#?\w+;)"
 )
+_MAY_ESCAPE = re.compile(r"[\\*`_\[~<&]")
+_VERBATIM = frozenset({"pre", "code"})
 _BRACKETS = re.compile(r"[\[\]]")
 _LINE_START = re.compile(r"\A(?:(?:#{1,6}|[-+]|=+|-{2,})(?=\s|\Z)|>)")
 _NUMBER_START = re.compile(r"\A(\d{1,9})([.)])(?=\s|\Z)")
@@ -52,12 +56,23 @@ def to_markdown(html: str, base_url: str) -> str:
 class _Converter(MarkdownConverter):
     """Each `convert_` gives the Markdown of one element, from that of its children in `text`."""
 
-    def process_text(self, el: Text, parent_tags: set[str]) -> str:
+    def process_tag(self, node: Element, parent_tags: AbstractSet[str] = frozenset()) -> str:
+        """As markdownify walks, less what never is in our tree: space to drop, comments, elements within code."""
+        inside = parent_tags | ({node.name, "_noformat"} if node.name in _VERBATIM else {node.name})
+        texts = [
+            self.process_text(each, inside) if isinstance(each, Text) else self.process_tag(each, inside)
+            for each in node.contents
+        ]
+        text = "".join(texts) if node.name == "pre" else _joined(texts)
+        convert = self.get_conv_fn_cached(node.name)  # type: ignore[attr-defined]
+        return text if convert is None else str(convert(node, text, parent_tags=parent_tags))
+
+    def process_text(self, el: Text, parent_tags: AbstractSet[str]) -> str:
         if "_noformat" in parent_tags:
             return str(el)
         return _escape(el, in_link="a" in parent_tags)
 
-    def convert_a(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_a(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         if "_noformat" in parent_tags:
             return text
         before, core, after = _chomp(text)
@@ -70,26 +85,26 @@ class _Converter(MarkdownConverter):
             return f"{before}<{href}>{after}"
         return f"{before}[{core}]({_destination(href)}){after}"
 
-    def convert_b(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_b(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return _emphasis(el, text, parent_tags, "**", "strong")
 
-    def convert_em(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_em(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return _emphasis(el, text, parent_tags, "*", "em")
 
-    def convert_del(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_del(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return _emphasis(el, text, parent_tags, "~~", "del")
 
-    def convert_sub(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_sub(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return _tagged(text, parent_tags, "sub")
 
-    def convert_sup(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_sup(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return _tagged(text, parent_tags, "sup")
 
-    def convert_q(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_q(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         before, core, after = _chomp(text)
         return f'{before}"{core}"{after}' if core else text
 
-    def convert_code(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_code(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         if "_noformat" in parent_tags:
             return text
         before, core, after = _chomp(" ".join(line.strip() for line in text.split("\n")) if "\n" in text else text)
@@ -99,31 +114,31 @@ class _Converter(MarkdownConverter):
         pad = " " if core[0] == "`" or core[-1] == "`" else ""
         return f"{before}{fence}{pad}{core}{pad}{fence}{after}"
 
-    def convert_br(self, _el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_br(self, _el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         return " " if HEADINGS & parent_tags else "  \n"
 
-    def convert_gap(self, _el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_gap(self, _el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         return " " if HEADINGS & parent_tags else "\n\n"
 
-    def convert_checkbox(self, el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_checkbox(self, el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         return f"[{el.attrs['checked']}]"
 
-    def convert_img(self, el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_img(self, el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         alt = _BRACKETS.sub(r"\\\g<0>", str(el.attrs["alt"]))
         title = re.sub(r"\s+", " ", str(el.attrs["title"])).strip().replace('"', r"\"")
         quoted = f' "{title}"' if title and title != el.attrs["alt"] else ""
         return f"![{alt}]({_destination(str(el.attrs['src']))}{quoted})"
 
-    def convert_media(self, el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_media(self, el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         return f"[{el.attrs['kind']}]({_destination(str(el.attrs['src']))})"
 
-    def convert_formula(self, el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_formula(self, el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         tex = el.attrs["tex"]
         if el.attrs["display"] == "block" and not (HEADINGS | CELLS) & parent_tags:
             return f"\n\n$$\n{tex}\n$$\n\n"
         return f"${tex}$"
 
-    def convert_div(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_div(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         core = text.strip()
         if not core:
             return ""
@@ -131,29 +146,29 @@ class _Converter(MarkdownConverter):
 
     convert_dl = convert_caption = convert_div
 
-    def convert_hN(self, n: int, _el: Element, text: str, parent_tags: set[str]) -> str:  # noqa: N802
+    def convert_hN(self, n: int, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:  # noqa: N802
         core = re.sub(r"\s+", " ", text).strip()
         if not core:
             return ""
         return core if HEADINGS & parent_tags else f"\n\n{'#' * n} {core}\n\n"
 
-    def convert_hr(self, _el: Element, _text: str, parent_tags: set[str]) -> str:
+    def convert_hr(self, _el: Element, _text: str, parent_tags: AbstractSet[str]) -> str:
         return " " if (HEADINGS | CELLS) & parent_tags else "\n\n---\n\n"
 
-    def convert_blockquote(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_blockquote(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         core = text.strip()
         if not core or HEADINGS & parent_tags:
             return core
         return "\n\n" + "\n".join(f"> {line}".rstrip() for line in core.split("\n")) + "\n\n"
 
-    def convert_pre(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_pre(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         code = re.sub(r"\A(?:[ \t]*\n)+", "", text).rstrip()
         if (HEADINGS | CELLS) & parent_tags:
             return "\n".join(self.convert_code(el, line.strip(), set()) for line in code.split("\n"))
         fence = "`" * max(3, _longest_run(code) + 1)
         return f"\n\n{fence}{el.attrs['language']}\n{code}\n{fence}\n\n"
 
-    def convert_list(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_list(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         core = text.strip("\n")
         if HEADINGS & parent_tags:
             return f" {core} "
@@ -161,33 +176,49 @@ class _Converter(MarkdownConverter):
 
     convert_ul = convert_ol = convert_list
 
-    def convert_li(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_li(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         core = text.strip()
         return f"\n{_hang(str(el.attrs['marker']) + ' ', core)}\n" if core else ""
 
-    def convert_dt(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_dt(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         core = re.sub(r"\s+", " ", text).strip()
         return f"\n\n{core}\n" if core else ""
 
-    def convert_dd(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_dd(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         core = text.strip()
         return f"\n{_hang(': ', core)}\n" if core else ""
 
-    def convert_td(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_td(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         el.attrs["markdown"] = cell_text(text)
         return ""
 
     convert_th = convert_td
 
-    def convert_tr(self, _el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_tr(self, _el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return text
 
-    def convert_table(self, el: Element, text: str, parent_tags: set[str]) -> str:
+    def convert_table(self, el: Element, text: str, parent_tags: AbstractSet[str]) -> str:
         return f"\n\n{text.strip()}\n\n{table(el)}\n\n"
 
 
+def _joined(texts: Sequence[str]) -> str:
+    """Texts one after another; where line ends meet, the more of them stand, but no more than two."""
+    parts: list[str] = []
+    due = 0
+    for text in texts:
+        core = text.strip("\n")
+        lead = len(text) - len(text.lstrip("\n"))
+        due = min(2, max(due, lead)) if due and lead else due or lead
+        if core:
+            parts += ("\n" * due, core)
+            due = len(text) - lead - len(core)
+    return "".join([*parts, "\n" * due])
+
+
 def _escape(el: Text, *, in_link: bool) -> str:
-    text = _ESCAPED.sub(r"\\\g<0>", str(el))
+    text = str(el)
+    if _MAY_ESCAPE.search(text) is not None:
+        text = _ESCAPED.sub(r"\\\g<0>", text)
     if in_link:
         text = re.sub(r"(?<!\\)[\[\]]", r"\\\g<0>", text)
     if el.starts:
@@ -207,7 +238,7 @@ def _longest_run(text: str) -> int:
     return max((len(run) for run in re.findall(r"`+", text)), default=0)
 
 
-def _tagged(text: str, parent_tags: set[str], tag: str) -> str:
+def _tagged(text: str, parent_tags: AbstractSet[str], tag: str) -> str:
     """Kept as an HTML tag, as Markdown has no sign for it and 10<sup>6</sup> is not 106; links are footnote marks."""
     before, core, after = _chomp(text)
     if "_noformat" in parent_tags or not core or core.startswith("["):
@@ -215,7 +246,7 @@ def _tagged(text: str, parent_tags: set[str], tag: str) -> str:
     return f"{before}<{tag}>{core}</{tag}>{after}"
 
 
-def _emphasis(el: Element, text: str, parent_tags: set[str], mark: str, tag: str) -> str:
+def _emphasis(el: Element, text: str, parent_tags: AbstractSet[str], mark: str, tag: str) -> str:
     """Marked text; punctuation at its edges moves out where the mark would not be one, and HTML is the last resort."""
     before, core, after = _chomp(text)
     if "_noformat" in parent_tags or not core or "\n\n" in text:

@@ -103,7 +103,7 @@ class _Cleaning:
                         self._junk.append(node)
                     else:
                         attributes = node.attributes
-                        sure = conceals(tag, attributes) if attributes else 0
+                        sure = conceals(tag, attributes) if attributes or tag == "dialog" else 0
                         if sure:
                             self._unseen.append((node, sure, is_label(attributes)))
                         elif node.first_child is not None:

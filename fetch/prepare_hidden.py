@@ -5,7 +5,7 @@ Hidden text is where instructions to machines are put, so it is left out and cou
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -31,6 +31,13 @@ _OPENED = re.compile(r"accordion|collaps|tab-?pan|tab-?content|\bpanel|toggle|ex
 
 _STYLES = 300_000  # characters of style sheets that are looked at
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+_RULE = re.compile(r"([^{}]++)\{([^{}]++)\}")
+_CONDITION = re.compile(r"@[^{};@]*+\{(?:[^{}]*+\{(?:[^{}]*+\{[^{}]*+\})*+[^{}]*+\})*+[^{}]*+(?:\}|\Z)")
+_HIDES_MAYBE = re.compile(
+    r"display\s*:\s*none|hidden|collapse|-\d{4}|indent\s*:\s*-|font-size\s*:\s*[.0-2]|clip|opacity\s*:\s*[.0]|scale"
+    r"|transparent"
+)
+_SHOWS_MAYBE = re.compile(r"display|visibility|opacity")
 _SELECTOR = re.compile(r"([a-z][a-z0-9]*)?([.#][\w-]+)")
 _LAST = re.compile(r"[^\s>+~]+$")
 _NAME = re.compile(r"[.#][\w-]+")
@@ -43,6 +50,7 @@ class Concealment:
         self._rules = _rules(page)
         self._bare = not self._rules and page.css_first("style, link[rel~=stylesheet]") is None
         self._opened = _opened(page)
+        self._known: dict[tuple[str, str], int] = {}
 
     def of(self, tag: str, attributes: Attributes) -> int:
         """How surely an element is hidden: 0, `MAYBE` or `SURE`."""
@@ -60,7 +68,10 @@ class Concealment:
         found = conceals(_SPACE.sub("", style.lower()), bare=self._bare) if style else 0
         classes = attributes.get("class")
         if classes and found < SURE:
-            found = max(found, self._by_class(tag, classes))
+            known = self._known.get((tag, classes))
+            if known is None:
+                known = self._known[tag, classes] = self._by_class(tag, classes)
+            found = max(found, known)
         if self._rules and (name := attributes.get("id")):
             found = max(found, self._rules.get(f"#{name}", 0), self._rules.get(f"{tag}#{name}", 0))
         if found < SURE and attributes.get("aria-hidden") == "true" and _is_overlay(attributes):
@@ -159,34 +170,42 @@ def _rules(page: LexborHTMLParser) -> dict[str, int]:
 
     Rules that hold only under conditions (`@media` …) hide nothing, and a class that another rule shows is not hidden.
     """
-    hidden: dict[str, int] = {}
-    rules = _all_rules(page)
-    for selectors, declarations, always in rules:
-        if found := conceals(declarations) if always else 0:
-            for selector in selectors.split(","):
-                if (simple := _SELECTOR.fullmatch(selector.strip())) is not None:
-                    hidden[simple[0]] = max(hidden.get(simple[0], 0), found)
+    always, at_times = _sheets(page)
+    hidden = _hiding(always)
     if not hidden:
         return hidden
     shown: set[str] = set()
-    for selectors, declarations, _ in rules:
-        if _shows(declarations):
+    for selectors, written in (*_RULE.findall(always), *_RULE.findall(at_times)):
+        if _SHOWS_MAYBE.search(written) is not None and _shows(_SPACE.sub("", written)):
             for selector in selectors.split(","):
                 if (last := _LAST.search(selector.strip())) is not None:
                     shown.update(_NAME.findall(last[0]))
     return {rule: sure for rule, sure in hidden.items() if shown.isdisjoint(_NAME.findall(rule))}
 
 
-def _all_rules(page: LexborHTMLParser) -> list[tuple[str, str, bool]]:
-    """The rules of the page's own style sheets for screens, as far as they are read."""
-    rules: list[tuple[str, str, bool]] = []
+def _hiding(sheet: str) -> dict[str, int]:
+    """Selectors of rules that hide, whatever other rules say."""
+    hidden: dict[str, int] = {}
+    for selectors, written in _RULE.findall(sheet):
+        may_hide = _HIDES_MAYBE.search(written) is not None or ("background" in written and "color" in written)
+        if found := conceals(_SPACE.sub("", written)) if may_hide else 0:
+            for selector in selectors.rpartition(";")[2].split(","):
+                if (simple := _SELECTOR.fullmatch(selector.strip())) is not None:
+                    hidden[simple[0]] = max(hidden.get(simple[0], 0), found)
+    return hidden
+
+
+def _sheets(page: LexborHTMLParser) -> tuple[str, str]:
+    """The page's own style sheets for screens, as far as they are read: what always holds, and what at times does."""
+    texts: list[str] = []
     left = _STYLES
     for sheet in page.css("style"):
         text = sheet.text()
         left -= len(text)
         if left >= 0 and (sheet.attributes.get("media") or "all") in {"all", "screen"}:
-            rules += _read_rules(_COMMENT.sub("", text.lower()))
-    return rules
+            texts.append(_COMMENT.sub("", text.lower()))
+    whole = "}".join(texts)
+    return _CONDITION.sub("}", whole), "\n".join(_CONDITION.findall(whole))
 
 
 def _shows(declarations: str) -> bool:
@@ -195,26 +214,6 @@ def _shows(declarations: str) -> bool:
         or "visibility:visible" in declarations
         or ("opacity:" in declarations and not declarations.endswith("opacity:0"))
     ) and not conceals(declarations)
-
-
-def _read_rules(sheet: str) -> Iterator[tuple[str, str, bool]]:
-    """Selectors, declarations (without spaces) and whether the rule stands under no condition."""
-    depth = start = conditions = 0
-    prelude = ""
-    for brace in re.finditer(r"[{}]", sheet):
-        text = sheet[start : brace.start()]
-        start = brace.end()
-        if brace[0] == "{":
-            prelude = text.rpartition(";")[2].strip()
-            depth += 1
-            if prelude.startswith("@"):
-                conditions = depth
-        else:
-            if depth > conditions and prelude:
-                yield prelude, _SPACE.sub("", text), conditions == 0
-            prelude = ""
-            depth = max(0, depth - 1)
-            conditions = min(conditions, depth)
 
 
 def hidden_text(node: LexborNode) -> int:

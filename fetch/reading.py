@@ -18,7 +18,7 @@ from fetch.refusal_survey import survey as look
 from fetch.render_need import why
 from fetch.tame import tame
 
-SAMPLE = 20_000  # characters that tell a text's language
+SAMPLE = 20_000  # characters in which a title is looked for
 _TITLE = re.compile(r"<title[^<>]*>([^<]*)", re.IGNORECASE)
 _BRACKETS = re.compile(r"([\[\]\\])")
 
@@ -82,7 +82,7 @@ def _read(page: Page, wish: Wish) -> Reading:
         render=missing,
         characters=seen.characters,
         charset=charset,
-        language=language_of(seen.content[:SAMPLE], root.attributes.get("lang") if root is not None else None),
+        language=language_of(seen.content, root.attributes.get("lang") if root is not None else None),
         metadata=read_metadata(tree, page.url),
         links=links,
         extractor=seen.extractor,

@@ -2,29 +2,21 @@
 
 Why not a library: `concurrent.futures` cannot kill one call; Pebble can, but pickles and sends on threads of one shared
 channel, bounds no memory, and builds on `multiprocessing`, whose children import the main module again and leave a
-resource tracker behind. A plain subprocess with two pipes and one thread for each has none of this, and does not care
-which event loop runs.
+resource tracker behind. A plain subprocess with two pipes has none of this.
 """
 
 import asyncio
-import contextlib
 import os
 import pickle
-import subprocess
-import sys
-import threading
 from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from functools import partial
 from types import TracebackType
-from typing import IO, Self, TypeVar, TypeVarTuple, cast
+from typing import Self, TypeVar, TypeVarTuple, cast
 
 from fetch.errors import TabwrightError, TimedOut
-from fetch.worker_process import Reply, receive, send
-
-if sys.platform == "linux":
-    from fcntl import F_SETPIPE_SZ, fcntl
+from fetch.worker_line import Line, spawn
+from fetch.worker_process import Reply
 
 T = TypeVar("T")
 Args = TypeVarTuple("Args")
@@ -32,10 +24,8 @@ Args = TypeVarTuple("Args")
 START_LIMIT_S = 30.0
 """How long a new process may take until it answers."""
 
-_LARGEST_REPLY = 1 << 28  # bytes
-_PIPE = 1 << 20  # bytes; the most that Linux gives without privileges
+_LARGE = 1 << 18  # bytes or characters; more is pickled by a thread, so that the event loop goes on
 _DIED = "The process that read this died."
-_SECRETS = ("TABWRIGHT_",), ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD")
 
 
 class Workers:
@@ -55,6 +45,7 @@ class Workers:
         self._waiting: deque[asyncio.Future[_Worker]] = deque()
         self._warming: Callable[[], object] | None = None
         self._closed = False
+        self._thread = ThreadPoolExecutor(1, "workers")  # starts and buries them: they end with their thread
 
     def __repr__(self) -> str:
         busy = len(self._all) - len(self._idle)
@@ -77,6 +68,7 @@ class Workers:
                 waiting.set_exception(_stopping())
         self._waiting.clear()
         await asyncio.shield(asyncio.gather(*(worker.close() for worker in self._all)))
+        self._thread.shutdown(wait=False)
 
     def warm(self, function: Callable[[], object]) -> None:
         """Start all processes in the background and have each call this before anything else, now and when replaced."""
@@ -128,29 +120,29 @@ class Workers:
         self._idle.append(worker)
 
     def _hire(self) -> "_Worker":
-        worker = _Worker(self._calls, self._memory, self._warming)
+        worker = _Worker(self._thread, self._calls, self._memory, self._warming)
         self._all.append(worker)
         return worker
 
 
 class _Worker:
-    """One place for a process, and the thread that starts it, talks to it and buries it.
+    """One place for a process, which is started, asked, and replaced when it is spent."""
 
-    All that may block is done by that thread, in order; `kill` alone comes from outside and ends what it waits for.
-    """
-
-    def __init__(self, calls: int, memory: int, warming: Callable[[], object] | None) -> None:
+    def __init__(
+        self, thread: ThreadPoolExecutor, calls: int, memory: int, warming: Callable[[], object] | None
+    ) -> None:
+        self._thread = thread
         self._calls = calls
         self._memory = memory
         self._warming = warming
-        self._thread = ThreadPoolExecutor(1, "worker")
-        self._process: subprocess.Popen[bytes] | None = None
+        self._line: Line | None = None
+        self._starting: asyncio.Task[None] | None = None
         self._used = 0
         self._closed = False
 
     @property
     def pid(self) -> int | None:
-        return None if self._process is None else self._process.pid
+        return None if self._line is None else self._line.pid
 
     def prepare(self, function: Callable[[], object]) -> None:
         """Have a process ready that has called this."""
@@ -159,139 +151,124 @@ class _Worker:
 
     async def call(self, function: Callable[..., object], args: tuple[object, ...], limit_s: float) -> Reply:
         """What comes of a call. Raises what `Workers.run` raises of itself."""
-        gone = threading.Event()
         try:
-            await self._within(self._start, START_LIMIT_S, gone)
-            reply = await self._within(partial(self._exchange, function, args, gone), limit_s, gone)
-        except BaseException:
-            self._replace()
-            raise
+            await self._started()  # which goes on when this call is cancelled
+            reply = await self._exchange(function, args, limit_s)
+        except (EOFError, OSError, pickle.UnpicklingError) as fault:
+            raise (_stopping() if self._closed else TabwrightError(_DIED)) from fault
         if reply[0] == "spent" or self._used >= self._calls:
             self._replace()
         return reply
 
     async def close(self) -> None:
-        """End the process and the thread."""
+        """End the process."""
         self._closed = True
-        self._kill()
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._stop)
-        self._thread.shutdown(wait=False)
+        if self._line is not None:
+            self._line.kill()
+        if self._starting is not None:
+            await asyncio.wait([self._starting])
+        await self._bury()
 
-    async def _within(self, step: Callable[[], T], limit_s: float, gone: threading.Event) -> T:
-        """What comes of a step of the thread. When that takes too long, or nobody waits for it any more, the process is
-        killed and `gone` is set.
-        """
-        if self._closed:
-            raise _stopping()
-        work = asyncio.get_running_loop().run_in_executor(self._thread, step)
-        try:
-            done, _ = await asyncio.wait([work], timeout=limit_s)
-        except asyncio.CancelledError:
-            gone.set()
-            self._kill()
-            work.cancel()
-            raise
-        if not done:
-            gone.set()
-            self._kill()
-            work.cancel()
-            raise TimedOut(f"Reading this took longer than {limit_s:g} s.")
-        try:
-            return work.result()
-        except (EOFError, OSError, pickle.UnpicklingError) as fault:
-            raise (_stopping() if self._closed else TabwrightError(_DIED)) from fault
-
-    def _kill(self) -> None:
-        process = self._process
-        if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                process.kill()
-
-    def _replace(self) -> None:
-        if not self._closed:
-            self._thread.submit(self._renew)
-
-    # From here on: the thread's.
-
-    def _renew(self) -> None:
-        self._stop()
-        self._start()
-
-    def _start(self) -> None:
-        if self._process is not None and self._process.poll() is None:
-            return
-        self._stop()
-        if self._closed:
-            raise EOFError
-        self._process, self._used = _spawn(self._memory), 0
-        receive(_descriptor(self._process.stdout), 0)
-        if self._warming is not None:
-            self._exchange(self._warming, (), threading.Event())
-
-    def _exchange(self, function: Callable[..., object], args: tuple[object, ...], gone: threading.Event) -> Reply:
+    async def _exchange(self, function: Callable[..., object], args: tuple[object, ...], limit_s: float) -> Reply:
+        """Ask the process. If that takes too long, or nobody waits for it any more, it is killed and replaced."""
         self._used += 1
-        process = self._request(pickle.dumps((function, args), pickle.HIGHEST_PROTOCOL), gone)
-        reply: Reply = pickle.loads(receive(_descriptor(process.stdout), _LARGEST_REPLY))  # noqa: S301  our own child's
-        return reply
+        try:
+            async with asyncio.timeout(limit_s):
+                message = await _dumped((function, args), max(map(_weight, args), default=0))
+                line = await self._handed(message)
+                return await _loaded(await line.receive())
+        except TimeoutError:
+            self._replace()
+            raise TimedOut(f"Reading this took longer than {limit_s:g} s.") from None
+        except BaseException:
+            self._replace()
+            raise
 
-    def _request(self, message: bytes, gone: threading.Event) -> "subprocess.Popen[bytes]":
-        """Hand a request to the process and have it say that it has it; gives the process.
+    async def _handed(self, message: bytes) -> Line:
+        """Hand a request to the process and have it say that it has it.
 
         One that died between two calls (the system was short of memory, say) never began this one: the next gets it.
         """
         try:
-            return self._handed(message)
-        except (EOFError, OSError):
-            self._renew()
-            if gone.is_set():
-                raise
-        return self._handed(message)
+            line = await self._started()
+            await line.ask(message)
+        except EOFError:
+            self._replace()
+            line = await self._started()
+            await line.ask(message)
+        return line
 
-    def _handed(self, message: bytes) -> "subprocess.Popen[bytes]":
-        process = self._process
-        if process is None:
-            raise EOFError
-        send(_descriptor(process.stdin), message)
-        receive(_descriptor(process.stdout), 0)
-        return process
+    def _replace(self) -> None:
+        """End this process now, and have another soon."""
+        if self._line is not None:
+            self._line.kill()
+        if not self._closed and (self._starting is None or self._starting.done()):
+            self._starting = asyncio.get_running_loop().create_task(self._renew())
+            self._starting.add_done_callback(_note)
 
-    def _stop(self) -> None:
-        process, self._process = self._process, None
-        if process is not None:
-            process.kill()
-            process.communicate()
+    async def _started(self) -> Line:
+        """The line to a process that is ready."""
+        if self._starting is not None and not self._starting.done():
+            await asyncio.wait([self._starting])
+        if self._line is None or self._line.lost:
+            if self._closed:
+                raise EOFError
+            self._replace()
+            starting = cast("asyncio.Task[None]", self._starting)
+            await asyncio.wait([starting])
+            starting.result()
+        return cast("Line", self._line)
+
+    async def _renew(self) -> None:
+        await self._bury()
+        loop = asyncio.get_running_loop()
+        process = await loop.run_in_executor(self._thread, spawn, self._memory)
+        self._line, self._used = await Line.open(process), 0
+        if self._closed:  # while it was being started
+            self._line.kill()
+        try:
+            async with asyncio.timeout(START_LIMIT_S):
+                await self._line.receive()
+                if self._warming is not None:
+                    await self._line.ask(pickle.dumps((self._warming, ())))
+                    await self._line.receive()
+        except BaseException:
+            await self._bury()
+            raise
+
+    async def _bury(self) -> None:
+        line, self._line = self._line, None
+        if line is not None:
+            line.close()
+            await asyncio.get_running_loop().run_in_executor(self._thread, line.bury)
 
 
-def _descriptor(pipe: IO[bytes] | None) -> int:
-    return cast("IO[bytes]", pipe).fileno()
+def _note(task: asyncio.Task[None]) -> None:
+    """Take note of how a start ended; the next call tries again and tells."""
+    if not task.cancelled():
+        task.exception()
 
 
-def _spawn(memory: int) -> "subprocess.Popen[bytes]":
-    """Start a process in a session of its own, so that Ctrl-C in a terminal reaches the service alone."""
-    serving = f"from fetch.worker_process import serve; serve({os.getpid()}, {memory})"
-    process = subprocess.Popen(
-        [sys.executable, "-c", f"import sys; sys.path[:] = {sys.path!r}; {serving}"],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        bufsize=0,
-        start_new_session=True,
-        env=_environment(),
-    )
-    if sys.platform == "linux":
-        with contextlib.suppress(OSError):  # the user may have used up what may be had
-            for pipe in (process.stdin, process.stdout):
-                fcntl(_descriptor(pipe), F_SETPIPE_SZ, _PIPE)
-    return process
+def _weight(value: object) -> int:
+    """About how much there is to pickle: of text, bytes, or an object that holds some."""
+    if isinstance(value, bytes | str):
+        return len(value)
+    held = getattr(value, "__dict__", {}).values()
+    return sum(len(each) for each in held if isinstance(each, bytes | str))
 
 
-def _environment() -> dict[str, str]:
-    """Ours without what a worker that was taken over by a page should not know."""
-    prefixes, suffixes = _SECRETS
-    return {
-        name: value
-        for name, value in os.environ.items()
-        if not name.upper().startswith(prefixes) and not name.upper().endswith(suffixes)
-    }
+async def _dumped(request: object, weight: int) -> bytes:
+    if weight > _LARGE:
+        return await asyncio.to_thread(pickle.dumps, request, pickle.HIGHEST_PROTOCOL)
+    return pickle.dumps(request, pickle.HIGHEST_PROTOCOL)
+
+
+async def _loaded(message: bytes) -> Reply:
+    if len(message) > _LARGE:
+        reply: Reply = await asyncio.to_thread(pickle.loads, message)
+    else:
+        reply = pickle.loads(message)  # noqa: S301  our own child's
+    return reply
 
 
 def _stopping() -> TabwrightError:
