@@ -1,4 +1,4 @@
-"""The line to a worker process: messages to and fro through two pipes of the event loop.
+"""The line to a worker process: messages both ways through two pipes of the event loop.
 
 No thread waits for them. One that does needs the interpreter's lock for each step, and gets it from a busy event loop
 only after 5 ms; that cost a third of all pages a second.
