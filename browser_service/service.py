@@ -14,6 +14,7 @@ from browser_service.lanes import Lane
 from browser_service.launcher import Launcher
 from browser_service.pool import BrowserPool
 from browser_service.processes import RunFolder
+from browser_service.saved import Saved
 from browser_service.session import Lifetime, Session
 from browser_service.sessions import Sessions
 from browser_service.settings import Settings
@@ -41,6 +42,7 @@ class Service:
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.rule = Rule(allow=settings.network.allow, deny=settings.network.deny)
+        self.saved = Saved(settings)
         self.captures = Lane(settings.pool.one_shot_places(), settings.pool.queue)
         self.draining = False
         self._working = 0
@@ -51,6 +53,7 @@ class Service:
         settings = self.settings
         async with contextlib.AsyncExitStack() as stack:
             folder = stack.enter_context(RunFolder())
+            await self.saved.protect()
             upstream = settings.network.proxy_url
             self.egress = await stack.enter_async_context(
                 Egress(

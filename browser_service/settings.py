@@ -9,11 +9,12 @@ from typing import Annotated, Any, Literal
 
 import platformdirs
 import psutil
-from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator
+from pydantic import BaseModel, ConfigDict, Field, SecretStr, ValidationError, field_validator, model_validator
 from pydantic_settings import BaseSettings, NoDecode, SettingsConfigDict
 
 from browser_service.errors import InvalidRequest
 from fetch.address import Rule
+from search.settings import ALIASES, SearchSettings
 
 Scope = Literal["read", "act", "eval", "admin"]
 Kind = Literal["full", "light"]
@@ -147,6 +148,9 @@ class Settings(BaseSettings):
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("tabwright")), description="where data is kept"
     )
+    secret_key: SecretStr | None = Field(
+        None, min_length=8, description="encrypts the saved secrets; 8 characters at least, better 32"
+    )
     log_level: Literal["debug", "info", "warning", "error"] = Field("info", description="least level that is logged")
     log_format: Literal["console", "json"] = Field("console", description="how log lines look")
     max_body_bytes: int = Field(10 * 2**20, ge=1024, description="largest request body")
@@ -155,11 +159,39 @@ class Settings(BaseSettings):
     sessions: SessionSettings = SessionSettings()
     network: NetworkSettings = NetworkSettings()
     fetch: FetchSettings = FetchSettings()
+    search: SearchSettings = SearchSettings()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _search(cls, given: dict[str, Any]) -> dict[str, Any]:
+        """Variables that other programs read count where ours are not set; an empty variable is not set."""
+        own = given.get("search", {})
+        if not isinstance(own, dict):
+            return given
+        set_here = {name: value for name, value in own.items() if value != ""}
+        found = {name: value for name in ALIASES if (value := _alias(name))}
+        return given | {"search": found | set_here}
+
+    @field_validator("secret_key", mode="before")
+    @classmethod
+    def _no_key(cls, given: object) -> object:
+        return None if given == "" else given
 
     @field_validator("api_keys", mode="before")
     @classmethod
     def _keys(cls, given: object) -> object:
         return parse_keys(given) if isinstance(given, str) else given
+
+
+def variable(name: str) -> str:
+    """The environment variable that sets a setting of search: the one that is there, else ours."""
+    own = f"TABWRIGHT_SEARCH__{name.upper()}"
+    others = (other for other in ALIASES.get(name, ()) if os.environ.get(other))
+    return own if os.environ.get(own) else next(others, own)
+
+
+def _alias(name: str) -> str | None:
+    return next((value for other in ALIASES[name] if (value := os.environ.get(other))), None)
 
 
 def load_settings(**given: Any) -> Settings:
@@ -173,8 +205,10 @@ def load_settings(**given: Any) -> Settings:
 def _explain(fault: ValidationError) -> str:
     lines = []
     for error in fault.errors(include_input=False, include_context=False, include_url=False):
-        name = "TABWRIGHT_" + "__".join(str(part) for part in error["loc"]).upper()
-        lines.append(f"{name}: {error['msg'].removeprefix('Value error, ')}")
+        place = [str(part) for part in error["loc"]]
+        of_search = place[0] == "search" and len(place) > 1
+        name = variable(place[1]) if of_search else "TABWRIGHT_" + "__".join(place).upper()
+        lines.append(f"{name}: {error['msg'].removeprefix('Value error, ').removesuffix('.')}")
     return "; ".join(lines) + "."
 
 

@@ -14,6 +14,7 @@ from browser_service.interfaces.commands import action_command, report, session_
 from browser_service.interfaces.fetch_command import fetch_command
 from browser_service.interfaces.options import given
 from browser_service.interfaces.picture_command import screenshot_command
+from browser_service.interfaces.settings_command import settings_commands
 from browser_service.operations import OPERATIONS
 from browser_service.operations.operation import Action, Operation
 from browser_service.operations.screenshot import Screenshot
@@ -95,6 +96,11 @@ def sessions() -> None:
     """Make, list, look at and close sessions."""
 
 
+@click.group(cls=Sections, short_help="List, change and try the saved settings")
+def settings() -> None:
+    """List, change and try the settings that are saved: those of web search."""
+
+
 _SESSIONS: dict[type[Operation[Any]], str] = {
     CreateSession: "new",
     ListSessions: "list",
@@ -103,7 +109,8 @@ _SESSIONS: dict[type[Operation[Any]], str] = {
 }
 
 sessions.add_section("Commands", [session_command(name, operation) for operation, name in _SESSIONS.items()])
-main.add_section("Service", [serve, doctor_command, install_browser])
+settings.add_section("Commands", settings_commands())
+main.add_section("Service", [serve, settings, doctor_command, install_browser])
 main.add_section("Pages", [fetch_command(), screenshot_command(), sessions])
 main.add_section(
     "Pages in a session (--session, TABWRIGHT_SESSION)",

@@ -43,6 +43,7 @@ def from_validation(errors: Sequence[Any]) -> InvalidRequest:
     """One sentence naming every field that is wrong, from pydantic's errors. Values are not repeated."""
     said = []
     unknown = []
+    fields = []
     for error in errors:
         place = ".".join(str(part) for part in error["loc"] if part not in {"body", "query", "path"})
         if error["type"] == "extra_forbidden":
@@ -57,6 +58,9 @@ def from_validation(errors: Sequence[Any]) -> InvalidRequest:
             if error["type"] == "string_pattern_mismatch":
                 message = "does not have the form that is expected"
             said.append(f"{place}: {message}" if place else message)
+            fields.append({"field": place, "message": message})
     if unknown:
         said.append(f"unknown field{'s' if len(unknown) > 1 else ''}: {', '.join(unknown)}")
-    return InvalidRequest("; ".join(said) + ".", hint="GET /docs describes every field.")
+    return InvalidRequest(
+        "; ".join(said) + ".", hint="GET /docs describes every field.", about={"errors": fields} if fields else None
+    )

@@ -44,7 +44,7 @@ class Remote:
             answer = httpx.request(
                 method,
                 self.address + path.format(session_id=quote(session_id, safe="")),
-                json=values if method == "POST" else None,
+                json=values if method in {"POST", "PATCH"} else None,
                 headers=self._headers,
                 timeout=_LIMITS,
                 trust_env=self._through_proxies,

@@ -20,11 +20,12 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 
 from browser_service.errors import InvalidRequest, MethodNotAllowed, NotFound, TabwrightError
+from browser_service.interfaces import console
 from browser_service.interfaces.gate import Gate, identify, request_id
 from browser_service.interfaces.idempotency import Idempotency
 from browser_service.interfaces.problems import MEDIA_TYPE, from_validation, headers_of, problem, status_of
 from browser_service.operations import OPERATIONS
-from browser_service.operations.operation import Call, Nothing, Operation, Result
+from browser_service.operations.operation import Call, Caller, Nothing, Operation, Result
 from browser_service.operations.screenshot import Picture
 from browser_service.service import Service
 
@@ -75,13 +76,21 @@ def build(service: Service) -> FastAPI:
     kept = Idempotency()
     for operation in OPERATIONS:
         _add_operation(app, service, operation, kept)
+    access = console.Access(service.settings)
+    console.add_pages(app, service, access)
+    for operation in console.OPERATIONS:
+        endpoint = _endpoint(service, operation, kept, access.identify)
+        app.add_api_route("/ui" + operation.path, endpoint, methods=[operation.method], include_in_schema=False)
     return app
 
 
 def _add_operation(app: FastAPI, service: Service, operation: type[Operation[Any]], kept: Idempotency) -> None:
+    def who(request: Request) -> Caller:
+        return identify(service.settings, request.headers.get("authorization", ""))
+
     app.add_api_route(
         operation.path,
-        _endpoint(service, operation, kept),
+        _endpoint(service, operation, kept, who),
         methods=[operation.method],
         name=operation.name,
         operation_id=operation.name,
@@ -90,8 +99,12 @@ def _add_operation(app: FastAPI, service: Service, operation: type[Operation[Any
         status_code=operation.success,
         response_model=None,
         responses=_responses(operation),
-        tags=["sessions" if "/sessions" in operation.path else "one-shot"],
+        tags=[_tag(operation.path)],
     )
+
+
+def _tag(path: str) -> str:
+    return next((name for name in ("sessions", "settings") if path.startswith(f"/v1/{name}")), "one-shot")
 
 
 def _responses(operation: type[Operation[Any]]) -> dict[int | str, dict[str, Any]]:
@@ -104,12 +117,12 @@ def _responses(operation: type[Operation[Any]]) -> dict[int | str, dict[str, Any
 
 
 def _endpoint(
-    service: Service, operation: type[Operation[Any]], kept: Idempotency
+    service: Service, operation: type[Operation[Any]], kept: Idempotency, who: Callable[[Request], Caller]
 ) -> Callable[..., Awaitable[Response]]:
     """The function behind a route. Its signature tells FastAPI what to read and what to describe."""
 
     async def endpoint(request: Request, session_id: str = "", body: Operation[Any] | None = None) -> Response:
-        caller = identify(service.settings, request.headers.get("authorization", ""))
+        caller = who(request)
         parameters = body if body is not None else _without_body(operation)
         parameters.authorize(caller)
         call = Call(service, caller, session_id)
@@ -125,7 +138,7 @@ def _endpoint(
     parameters = [Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request)]
     if "{session_id}" in operation.path:
         parameters.append(Parameter("session_id", Parameter.KEYWORD_ONLY, annotation=str))
-    if operation.method == "POST" and operation.model_fields:
+    if operation.takes_body():
         optional = not any(field.is_required() for field in operation.model_fields.values())
         examples = {f"example {number}": Example(value=value) for number, value in enumerate(operation.examples, 1)}
         kind = Annotated[operation | None if optional else operation, Body(openapi_examples=examples)]  # type: ignore[valid-type]

@@ -9,6 +9,7 @@ from browser_service.operations.operation import Operation
 from browser_service.operations.read import Evaluate, Extract
 from browser_service.operations.screenshot import Capture, Screenshot
 from browser_service.operations.sessions import Close, CreateSession, DeleteSession, GetSession, ListSessions
+from browser_service.operations.settings import ChangeSettings, GetSettings, TrySearxng
 
 OPERATIONS: tuple[type[Operation[Any]], ...] = (
     CreateSession,
@@ -27,4 +28,7 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     Capture,
     Fetch,
     OpenWebPage,
+    GetSettings,
+    ChangeSettings,
+    TrySearxng,
 )

@@ -55,11 +55,16 @@ class Operation(BaseModel, Generic[ResultT]):
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
     name: ClassVar[str]
-    method: ClassVar[Literal["GET", "POST", "DELETE"]] = "POST"
+    method: ClassVar[Literal["GET", "POST", "PATCH", "DELETE"]] = "POST"
     path: ClassVar[str]
     success: ClassVar[int] = 200
     scope: ClassVar[Scope] = "act"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ()
+
+    @classmethod
+    def takes_body(cls) -> bool:
+        """Whether its parameters come as a JSON body."""
+        return cls.method in {"POST", "PATCH"} and bool(cls.model_fields)
 
     async def run(self, call: Call) -> ResultT:
         """Do it."""

@@ -3,7 +3,7 @@
 import pytest
 
 from browser_service.errors import InvalidRequest
-from browser_service.settings import Settings, load_settings, parse_keys
+from browser_service.settings import Settings, load_settings, parse_keys, variable
 
 
 def test_the_environment_sets_nested_values(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -15,6 +15,25 @@ def test_the_environment_sets_nested_values(monkeypatch: pytest.MonkeyPatch) -> 
     assert settings.network.allow == ("127.0.0.1:8799", "localhost:8799")
 
 
+def test_the_usual_names_of_search_count_where_ours_are_not_set(monkeypatch: pytest.MonkeyPatch) -> None:
+    """An empty variable is not set; which one counted is known."""
+    for name, value in {
+        "WEB_SEARCH_ADAPTER": "api",
+        "BRAVE_API_KEY": "theirs",
+        "TABWRIGHT_SEARCH__BRAVE_API_KEY": "",
+        "TAVILY_API_KEY": "theirs",
+        "TABWRIGHT_SEARCH__TAVILY_API_KEY": "ours",
+        "TABWRIGHT_SEARCH__SEARXNG_SAFESEARCH": "2",
+        "TABWRIGHT_SECRET_KEY": "",
+    }.items():
+        monkeypatch.setenv(name, value)
+    search = load_settings().search
+    assert (search.adapter, search.searxng_safesearch) == ("anthropic", 2)
+    assert (search.brave_api_key.get_secret_value(), search.tavily_api_key.get_secret_value()) == ("theirs", "ours")
+    assert search.model_fields_set == {"adapter", "brave_api_key", "tavily_api_key", "searxng_safesearch"}
+    assert (variable("brave_api_key"), variable("ranking")) == ("BRAVE_API_KEY", "TABWRIGHT_SEARCH__RANKING")
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [
@@ -23,6 +42,9 @@ def test_the_environment_sets_nested_values(monkeypatch: pytest.MonkeyPatch) -> 
         ("TABWRIGHT_POOL__SANDBOX", "maybe"),
         ("TABWRIGHT_NETWORK__ALLOW", '["not a host!"]'),
         ("TABWRIGHT_API_KEYS", "short"),
+        ("TABWRIGHT_SECRET_KEY", "short"),
+        ("TABWRIGHT_SEARCH__FETCH_COUNT", "9"),
+        ("TAVILY_BASE_URL", "ftp://tavily.example"),
     ],
 )
 def test_a_wrong_value_names_its_variable(monkeypatch: pytest.MonkeyPatch, name: str, value: str) -> None:

@@ -16,6 +16,8 @@ from tests.conftest import Api
 # Plain text fields of results that are ours, not a page's.
 OURS = {"id", "answer", "kind", "user_agent", "code", "detail", "image_base64", "mime_type", "sha256", "closed_tabs"}
 OURS |= {"extractor", "outcome"}  # names of our own choices
+# Settings: written by whoever may change them
+OURS |= {"settings", "value", "default", "choices", "description", "source", "variable", "note", "warnings"}
 
 
 def all_errors(kind: type[TabwrightError] = TabwrightError) -> list[type[TabwrightError]]:
