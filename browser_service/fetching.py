@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import logging
-import re
 from collections.abc import AsyncIterator, Hashable, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -28,7 +27,6 @@ GRACE_S = 0.8  # the phases keep the limit themselves; this one catches what doe
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 LEAST_CACHED, MOST_CACHED = 100, 2**21  # characters; a hundred of the longest pages would fill the memory
 GLANCE_LIMIT_S = 5.0
-_VERSION = re.compile(r"Chrome/([0-9.]+)")
 DEFAULT_LIMIT_S = 60.0  # in which a place must come free
 
 
@@ -169,9 +167,7 @@ class ServiceWays:
 
     def _identities(self, mobile: bool) -> Sequence[Identity]:
         """Whom attempts come as: first the browser that a rendering would use."""
-        agent = self._service.user_agent
-        version = _VERSION.search(agent)
-        known = identities(version[1] if version else "0", agent)
+        known = identities(self._service.chromium, self._service.user_agent)
         return [each for each in known if each.mobile] if mobile else known
 
     def _clearance_key(self, ask: Ask) -> Hashable:

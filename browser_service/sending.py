@@ -1,8 +1,8 @@
-"""Requests to one address that the operator chose, such as a SearXNG instance in the same house."""
+"""Requests that are sent as they are, to search engines and to addresses that the operator chose."""
 
+import asyncio
 import contextlib
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Final
 
 import httpx
@@ -11,58 +11,52 @@ from browser_service.egress import Egress, Exit
 from browser_service.settings import NetworkSettings
 from browser_service.tab.verdict import refusal
 from fetch.address import Rule, parse_address
-from fetch.errors import ContentTooLarge, TimedOut
-from fetch.http_faults import MARK, NETWORK, ProxyRoute, refused_by_proxy, translate
+from fetch.errors import TabwrightError
+from fetch.http import HttpClient, ProxyRoute
 from search.engine import Send
 
-MAX_BYTES: Final = 10 * 2**20
-_LIMITS: Final = httpx.Timeout(30.0, connect=10.0)
+LIMIT_S: Final = 300.0
+"""For one request, where who sends it has no limit of his own."""
 
 
-@contextlib.asynccontextmanager
-async def sending(network: NetworkSettings, address: str) -> AsyncIterator[Send]:
-    """What sends requests to this address, through an egress of its own whose rule lets it through, though private.
+def route_of(way_out: Exit) -> ProxyRoute:
+    """An exit of the egress proxy, as the HTTP client takes it."""
+
+    def why(url: str, since: float) -> TabwrightError | None:
+        return refusal(way_out, url, since)
+
+    return ProxyRoute(way_out.server, why)
+
+
+def sender(http: HttpClient, route: ProxyRoute, check: Callable[[str, int], None] | None = None) -> Send:
+    """What sends requests by this way; `check` judges addresses in place of the client's own."""
+
+    async def send(request: httpx.Request) -> httpx.Response:
+        deadline = asyncio.get_running_loop().time() + LIMIT_S
+        return await http.send(request, route, deadline=deadline, check=check)
+
+    return send
+
+
+def reaching(network: NetworkSettings, address: str) -> Rule:
+    """The network's rule with this address let through, though private: the operator chose it.
 
     Raises InvalidRequest or AddressForbidden for an address that is none.
     """
     there = parse_address(address)
     host = f"[{there.host}]" if ":" in there.host else there.host
-    rule = Rule(allow=[*network.allow, f"{host}:{there.port}"], deny=network.deny)
+    return Rule(allow=[*network.allow, f"{host}:{there.port}"], deny=network.deny)
+
+
+@contextlib.asynccontextmanager
+async def sending(network: NetworkSettings, address: str) -> AsyncIterator[Send]:
+    """What sends requests to this address, where no service runs: through an egress of its own. Raises as
+    `reaching` does.
+    """
+    rule = reaching(network, address)
     upstream = network.proxy_url.get_secret_value() if network.proxy_url else None
-    async with Egress(rule, upstream=upstream, remote_dns=network.remote_dns) as egress:
-        way_out = await egress.open_exit()
-        proxy = httpx.Proxy(way_out.server)
-        async with httpx.AsyncClient(proxy=proxy, trust_env=False, timeout=_LIMITS) as client:
-
-            async def send(request: httpx.Request) -> httpx.Response:
-                return await _sent(client, way_out, request)
-
-            yield send
-
-
-async def _sent(client: httpx.AsyncClient, way_out: Exit, request: httpx.Request) -> httpx.Response:
-    url, since = str(request.url), time.monotonic()
-    route = ProxyRoute(way_out.server, lambda url, since: refusal(way_out, url, since))
-    try:
-        response = await client.send(request, stream=True)
-        try:
-            if verdict := response.headers.get(MARK, ""):
-                raise refused_by_proxy(route, url, since, verdict)
-            body = await _whole(response)
-        finally:
-            await response.aclose()
-    except httpx.TimeoutException:
-        raise TimedOut(f"{request.url.host} did not answer in time.") from None
-    except NETWORK as fault:
-        raise route.why(url, since) or translate(fault, url) from fault
-    headers = {name: value for name, value in response.headers.multi_items() if name != "content-encoding"}
-    return httpx.Response(response.status_code, headers=headers, content=body, request=request)
-
-
-async def _whole(response: httpx.Response) -> bytes:
-    body = bytearray()
-    async for part in response.aiter_bytes():
-        body += part
-        if len(body) > MAX_BYTES:
-            raise ContentTooLarge(f"The answer is larger than {MAX_BYTES} bytes.")
-    return bytes(body)
+    async with (
+        Egress(rule, upstream=upstream, remote_dns=network.remote_dns) as egress,
+        HttpClient(rule.check) as http,
+    ):
+        yield sender(http, route_of(await egress.open_exit()))

@@ -3,7 +3,9 @@
 import asyncio
 import contextlib
 import logging
+import re
 from collections.abc import AsyncIterator, Iterator
+from dataclasses import asdict
 from importlib.metadata import version
 from types import TracebackType
 from typing import Self
@@ -15,6 +17,7 @@ from browser_service.launcher import Launcher
 from browser_service.pool import BrowserPool
 from browser_service.processes import RunFolder
 from browser_service.saved import Saved
+from browser_service.searcher import Searcher
 from browser_service.session import Lifetime, Session
 from browser_service.sessions import Sessions
 from browser_service.settings import Settings
@@ -27,6 +30,7 @@ _log = logging.getLogger(__name__)
 ONE_SHOT = Lifetime(idle_timeout_ms=3_600_000, max_lifetime_ms=3_600_000)
 READY_LIMIT_S = 2.0
 SELF_TEST_LIMIT_S = 20.0
+_VERSION = re.compile(r"Chrome/([0-9.]+)")
 
 
 class Service:
@@ -35,6 +39,7 @@ class Service:
     egress: Egress
     launcher: Launcher
     pool: BrowserPool
+    searcher: Searcher
     sessions: Sessions
     web: Web
     user_agent: str
@@ -72,6 +77,7 @@ class Service:
             stack.push_async_callback(self.pool.close)
             await self.pool.fleet.start()
             await self._test_egress()
+            self.searcher = Searcher(self.web, settings.network, self.chromium)
             self.sessions = Sessions(settings.sessions, self.pool, self.rule)
             stack.push_async_callback(self.sessions.close_all)
             stack.push_async_callback(_cancelled, asyncio.create_task(self.sessions.expire()))
@@ -134,10 +140,17 @@ class Service:
             "captures_waiting": self.captures.waiting,
             "fetches_waiting": self.web.lane.waiting,
             "cache": {"entries": len(self.web.cache), "hits": self.web.cache.hits, "misses": self.web.cache.misses},
+            "engines": {name: asdict(each) for name, each in self.searcher.panel.health.snapshot().items()},
             "warm_contexts": self.pool.warm(),
             "browser_deaths": self.pool.fleet.deaths,
             "remote_dns": self.settings.network.remote_dns,
         }
+
+    @property
+    def chromium(self) -> str:
+        """The version of the browser, as it names itself to sites."""
+        found = _VERSION.search(self.user_agent)
+        return found[1] if found else "0"
 
     async def ready(self) -> bool:
         """Whether a browser answers within two seconds and new work is taken."""

@@ -10,17 +10,17 @@ from cachetools import TTLCache
 
 from browser_service.egress import Egress, Exit, Rotation
 from browser_service.lanes import Lane
+from browser_service.sending import route_of, sender
 from browser_service.settings import FetchSettings
-from browser_service.tab.verdict import refusal
 from fetch.address import Rule
 from fetch.cache import Cache
-from fetch.errors import TabwrightError
 from fetch.http import HttpClient, ProxyRoute
 from fetch.page import Cookie
 from fetch.politeness import Politeness
 from fetch.reading import warm_up
 from fetch.web_fetch import Fetched
 from fetch.workers import Workers
+from search.engine import Send
 
 CLEARANCES = 1000
 CLEARANCE_S = 1800.0  # as long as the usual ones last; those that end before are not sent then
@@ -61,12 +61,25 @@ class Web:
     async def route(self, upstream: str | None) -> AsyncIterator[ProxyRoute]:
         """The way out of one call: the shared one, or one of its own through an upstream proxy, given or in turn."""
         if upstream is None and not self._rotation and self._shared is not None:
-            yield _route(self._shared)
+            yield route_of(self._shared)
             return
         way_out = await self._egress.open_exit()
         try:
             self._rotation.lead(way_out, upstream)
-            yield _route(way_out)
+            yield route_of(way_out)
+        finally:
+            await way_out.close()
+
+    @contextlib.asynccontextmanager
+    async def sending(self, rule: Rule | None = None) -> AsyncIterator[Send]:
+        """What sends requests as they are: by the common way out, or by one under a rule of its own."""
+        if rule is None:
+            async with self.route(None) as route:
+                yield sender(self.http, route)
+            return
+        way_out = await self._egress.open_exit(rule=rule)
+        try:
+            yield sender(self.http, route_of(way_out), rule.check)
         finally:
             await way_out.close()
 
@@ -78,10 +91,3 @@ class Web:
     def keep_clearance(self, key: Hashable, cookies: tuple[Cookie, ...]) -> None:
         """Keep them for later calls."""
         self._clearances[key] = cookies
-
-
-def _route(way_out: Exit) -> ProxyRoute:
-    def why(url: str, since: float) -> TabwrightError | None:
-        return refusal(way_out, url, since)
-
-    return ProxyRoute(way_out.server, why)

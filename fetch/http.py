@@ -16,13 +16,14 @@ from types import TracebackType
 from typing import Final, Self
 from urllib.parse import urlsplit
 
+import httpx
 from ada_url import join_url
 
 from fetch.address import Address, parse_address
 from fetch.errors import AddressForbidden, InvalidRequest, NavigationFailed, TabwrightError, TimedOut
 from fetch.http_cookies import Jar
 from fetch.http_dates import retry_after
-from fetch.http_exchange import Answer, Fields, asking
+from fetch.http_exchange import Answer, Fields, Question, asking
 from fetch.http_faults import RETRIED_REASONS, ProxyRoute, failed
 from fetch.http_routes import Routes
 from fetch.page import Cookie, Page
@@ -49,6 +50,7 @@ _CHARSET = re.compile(r';\s*charset\s*=\s*(?:"([^"]*)"|([^\s;,]+))', re.IGNORECA
 _NOT_GIVEN = frozenset(
     {"connection", "content-length", "expect", "host", "keep-alive", "te", "trailer", "transfer-encoding", "upgrade"}
 )
+_OF_THE_WAY = frozenset({"content-encoding", "content-length", "transfer-encoding"})  # what it took to bring a body
 
 
 @dataclass(frozen=True)
@@ -56,8 +58,8 @@ class Errand:
     """What is to be got, and as whom. Attempts take the identities in turn.
 
     `headers` replace those of the identity; on the way to another site only such stay as every browser sends.
-    `cookies` go where their domain and path say. `max_bytes` is of the body, its encodings undone. Raises
-    InvalidRequest for headers that are not valid or not the caller's to set.
+    `cookies` go where their domain and path say. `max_bytes` is of the body, its encodings undone; with `unread` it is
+    not read at all. Raises InvalidRequest for headers that are not valid or not the caller's to set.
     """
 
     url: str
@@ -66,6 +68,7 @@ class Errand:
     headers: Mapping[str, str] = field(default_factory=dict)
     cookies: Sequence[Cookie] = ()
     max_bytes: int = MAX_BYTES
+    unread: bool = False
 
     def __post_init__(self) -> None:
         for name, value in self.headers.items():
@@ -149,7 +152,7 @@ class HttpClient:
                 async with (
                     _turn(turns, address, deadline) as turn,
                     self._routes.transport(errand.route, address) as transport,
-                    asking(transport, errand.route, address, call.headers(address), deadline) as answer,
+                    asking(transport, errand.route, Question(address, call.headers(address)), deadline) as answer,
                 ):
                     _note(turn, answer)
                     after = await call.take(address, answer, deadline)
@@ -159,6 +162,32 @@ class HttpClient:
         except TabwrightError as fault:
             fault.about.setdefault("final_url", address.url)
             raise
+
+    async def send(
+        self,
+        request: httpx.Request,
+        route: ProxyRoute,
+        *,
+        deadline: float,
+        check: Callable[[str, int], None] | None = None,
+    ) -> httpx.Response:
+        """Send a request as it is, and read the whole answer, its encodings undone; redirects are not followed.
+
+        `check` is asked in place of the client's own. Raises as `get` does.
+        """
+        address = parse_address(str(request.url))
+        (check or self._check)(address.host, address.port)
+        headers = [(_text(name), _text(value)) for name, value in request.headers.raw if _text(name).lower() != "host"]
+        question = Question(address, headers, request.method, request.content or None)
+        async with (
+            self._routes.transport(route, address) as transport,
+            asking(transport, route, question, deadline) as answer,
+        ):
+            body, cut = await answer.read(deadline, MAX_BYTES)
+        if cut:
+            raise failed(address.url, "cut", f"its answer was cut off: {cut}")
+        fields = [(name, value) for name, value in answer.fields if name not in _OF_THE_WAY]
+        return httpx.Response(answer.status, headers=fields, content=body, request=request)
 
     def _wait(self, attempt: int) -> float:
         pause_s = self._waits_s[min(attempt, len(self._waits_s) - 1)]
@@ -209,7 +238,7 @@ class _Call:
             after = _target(address, answer.all("location")[0])
             await answer.drain()
             return after
-        body, cut = await answer.read(deadline, self._errand.max_bytes)
+        body, cut = (b"", "") if self._errand.unread else await answer.read(deadline, self._errand.max_bytes)
         kind = answer.all("content-type")[-1:]
         return Page(
             url=address.url,
@@ -271,6 +300,10 @@ def _target(address: Address, location: str) -> Address:
         raise failed(address.url, "bad_redirect", "it redirects to something that is no address") from None
     except AddressForbidden as fault:
         raise AddressForbidden(f"{address.host} redirects elsewhere: {fault.detail}", hint=fault.hint) from None
+
+
+def _text(data: bytes) -> str:
+    return data.decode("latin-1")
 
 
 def _media_type(header: str) -> str:

@@ -156,17 +156,28 @@ class Answer:
         return parser is not None and bool(parser.trailing_data[0])
 
 
+@dataclass(frozen=True)
+class Question:
+    """What is asked: of HTTP/1.1 and 2, in this order."""
+
+    address: Address
+    headers: Fields
+    method: str = "GET"
+    content: bytes | None = None
+
+
 @contextlib.asynccontextmanager
 async def asking(
-    transport: httpx.AsyncHTTPTransport, route: ProxyRoute, address: Address, headers: Fields, deadline: float
+    transport: httpx.AsyncHTTPTransport, route: ProxyRoute, question: Question, deadline: float
 ) -> AsyncIterator[Answer]:
-    """Ask for `address`, until the head of the answer is there.
+    """Ask, until the head of the answer is there.
 
     Raises TimedOut at the deadline (loop time), AddressForbidden and NavigationFailed with their reason, and whatever
     else the proxy recorded for this address.
     """
     since, began = time.monotonic(), asyncio.get_running_loop().time()
-    request, progress = _request(address, headers)
+    address = question.address
+    request, progress = _request(question)
     try:
         async with asyncio.timeout_at(deadline):
             response = await _respond(transport, request, progress)
@@ -188,11 +199,12 @@ async def asking(
         await answer.close()
 
 
-def _request(address: Address, headers: Fields) -> tuple[httpx.Request, _Progress]:
+def _request(question: Question) -> tuple[httpx.Request, _Progress]:
     progress = _Progress()
-    fields = [(name.encode(), value.encode()) for name, value in headers]
+    fields = [(name.encode(), value.encode()) for name, value in question.headers]
+    method, url, content = question.method, question.address.url, question.content
     try:
-        request = httpx.Request("GET", address.url, headers=fields, extensions={"trace": progress.note})
+        request = httpx.Request(method, url, headers=fields, content=content, extensions={"trace": progress.note})
     except (httpx.InvalidURL, UnicodeError):
         raise InvalidRequest("The host of the address is not valid.") from None
     return request, progress

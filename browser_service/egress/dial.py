@@ -77,37 +77,42 @@ class Dialler:
         self._resolve = resolve
         self._limits = limits
 
-    async def dial(self, host: str, port: int, upstream: Upstream | None, *, plain: bool) -> Peer:
+    async def dial(
+        self, host: str, port: int, upstream: Upstream | None, *, plain: bool, rule: Rule | None = None
+    ) -> Peer:
         """A connection to host and port, through `upstream` if there is one. Raises DialError.
 
-        `plain` says that an HTTP request will follow, which a proxy upstream may be given in absolute form.
+        `plain` says that an HTTP request will follow, which a proxy upstream may be given in absolute form; `rule`
+        judges in place of the common one.
         """
+        rule = rule or self.rule
         try:
-            self.rule.check(host, port)
+            rule.check(host, port)
             if upstream is None:
-                return await self._connect(await self.addresses(host, port), port)
+                return await self._connect(await self.addresses(host, port, rule), port)
             literal = _is_ip(host)
             if self.remote_dns and not literal and not is_localhost(host):
                 targets: Sequence[str] = [host]
             else:
-                targets = await self.addresses(host, port)
+                targets = await self.addresses(host, port, rule)
             absolute = plain and upstream.scheme != "socks5" and list(targets) == [host]
             target = min(targets, key=_is_v6)  # not every proxy has IPv6
             return await self._through(upstream, target, port, absolute=absolute)
         except (AddressForbidden, InvalidRequest) as refused:
             raise DialError("address_forbidden", refused.detail) from None
 
-    async def addresses(self, host: str, port: int) -> Sequence[str]:
+    async def addresses(self, host: str, port: int, rule: Rule | None = None) -> Sequence[str]:
         """What `host` may be dialled at: every answer is allowed, or AddressForbidden is raised."""
+        rule = rule or self.rule
         if _is_ip(host):
             answers: Sequence[str] = [host]
         elif is_localhost(host):
-            answers = self.rule.loopback(host, port)
+            answers = rule.loopback(host, port)
         else:
             answers = await self._ask(host, port)
-        self.rule.check_answers(host, port, answers)
+        rule.check_answers(host, port, answers)
         if any(self._is_own(answer, port) for answer in answers) and (
-            port in self.shut_ports or not self.rule.allows_exactly(host, port)
+            port in self.shut_ports or not rule.allows_exactly(host, port)
         ):
             raise AddressForbidden(f"The network policy refuses {host}: port {port} is this service's own.")
         return answers

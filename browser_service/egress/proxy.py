@@ -31,7 +31,9 @@ class Exit:
     `connections` count from the start.
     """
 
-    def __init__(self, egress: "Egress", upstream: Upstream | None, *, closed: bool) -> None:
+    def __init__(
+        self, egress: "Egress", upstream: Upstream | None, *, closed: bool = False, rule: Rule | None = None
+    ) -> None:
         self.limits = egress.limits
         self.port = 0
         self.on_visit: Callable[[Visit], None] | None = None
@@ -41,6 +43,7 @@ class Exit:
         self.egress = egress
         self._upstream = upstream
         self._refuses_all = closed
+        self._rule = rule
         self._record = Record(VISITS_KEPT)
         self._relays: set[Relay] = set()
         self._server: asyncio.Server | None = None
@@ -158,7 +161,8 @@ class Exit:
         if len(self._relays) > self.limits.per_exit or self.egress.open_connections > self.limits.total:
             raise DialError("too_many", "Too many connections are open; try again when some have ended.")
         upstream = self.upstream
-        peer = await self.egress.dialler.dial(request.host, request.port, upstream, plain=not request.tunnel)
+        dial = self.egress.dialler.dial
+        peer = await dial(request.host, request.port, upstream, plain=not request.tunnel, rule=self._rule)
         peer.route = upstream
         return peer
 
@@ -228,13 +232,16 @@ class Egress:
         await asyncio.gather(*(each.close() for each in list(self._exits)))
         self._resolver.close()
 
-    async def open_exit(self, upstream: Upstream | str | None = None) -> Exit:
-        """A new exit. An upstream given as text is judged by the rule; raises InvalidRequest or AddressForbidden."""
-        return await self._open(self.judge_upstream(upstream), closed=False)
+    async def open_exit(self, upstream: Upstream | str | None = None, rule: Rule | None = None) -> Exit:
+        """A new exit, under a rule of its own where one is given.
+
+        An upstream given as text is judged by the common rule; raises InvalidRequest or AddressForbidden.
+        """
+        return await self._open(Exit(self, self.judge_upstream(upstream), rule=rule))
 
     async def open_closed_exit(self) -> Exit:
         """An exit that refuses all and records it: the proxy of a browser as such, for what belongs to no context."""
-        return await self._open(None, closed=True)
+        return await self._open(Exit(self, None, closed=True))
 
     def judge_upstream(self, given: Upstream | str | None) -> Upstream | None:
         """Read it and, where it comes from a caller, judge its address as far as that needs no resolver."""
@@ -260,8 +267,7 @@ class Egress:
             self._closed_bytes[1] + closed.bytes_received,
         )
 
-    async def _open(self, upstream: Upstream | None, *, closed: bool) -> Exit:
-        opened = Exit(self, upstream, closed=closed)
+    async def _open(self, opened: Exit) -> Exit:
         await opened.start()
         self.dialler.shut_ports.add(opened.port)
         self._exits.add(opened)

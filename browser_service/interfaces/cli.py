@@ -14,6 +14,7 @@ from browser_service.interfaces.commands import action_command, report, session_
 from browser_service.interfaces.fetch_command import fetch_command
 from browser_service.interfaces.options import given
 from browser_service.interfaces.picture_command import screenshot_command
+from browser_service.interfaces.search_command import search_command
 from browser_service.interfaces.settings_command import settings_commands
 from browser_service.operations import OPERATIONS
 from browser_service.operations.operation import Action, Operation
@@ -111,7 +112,7 @@ _SESSIONS: dict[type[Operation[Any]], str] = {
 sessions.add_section("Commands", [session_command(name, operation) for operation, name in _SESSIONS.items()])
 settings.add_section("Commands", settings_commands())
 main.add_section("Service", [serve, settings, doctor_command, install_browser])
-main.add_section("Pages", [fetch_command(), screenshot_command(), sessions])
+main.add_section("Pages", [fetch_command(), search_command(), screenshot_command(), sessions])
 main.add_section(
     "Pages in a session (--session, TABWRIGHT_SESSION)",
     [

@@ -5,13 +5,13 @@ import contextlib
 import json
 import signal
 import sys
-from collections.abc import AsyncIterator, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any, TypeVar
 
 from rich.console import Console
 
 from browser_service.interfaces import logs
-from browser_service.operations.operation import Call, Caller, Operation
+from browser_service.operations.operation import Call, Caller, Operation, tell_nobody
 from browser_service.service import Service
 from browser_service.settings import load_settings
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 
 @contextlib.asynccontextmanager
-async def local_call() -> AsyncIterator[Call]:
+async def local_call(tell: Callable[[str, Mapping[str, Any]], None] = tell_nobody) -> AsyncIterator[Call]:
     """A call with all scopes on a service with one browser. SIGTERM cancels what runs in it."""
     settings = load_settings()
     logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
@@ -28,7 +28,7 @@ async def local_call() -> AsyncIterator[Call]:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     pool = settings.pool.model_copy(update={"size": 1, "warm": 0})
     async with Service(settings.model_copy(update={"pool": pool})) as service:
-        yield Call(service, Caller("", frozenset({"read", "act", "eval", "admin"})))
+        yield Call(service, Caller("", frozenset({"read", "act", "eval", "admin"})), tell=tell)
 
 
 def run_to_end(work: Coroutine[Any, Any, T], words: str = "") -> T:

@@ -174,7 +174,7 @@ def _inner_description(annotation: Any) -> str:
 
 def _type(kind: Any) -> click.ParamType[Any]:
     if get_origin(kind) is Literal:
-        return click.Choice([str(each) for each in get_args(kind)])
+        return click.Choice([str(each) for each in get_args(kind) if each != ""])
     simple: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, str: click.STRING}
     return simple.get(kind) or Json(kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None)
 

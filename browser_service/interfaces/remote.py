@@ -1,6 +1,8 @@
 """A running service, called over REST by the command line."""
 
 import ipaddress
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
@@ -59,8 +61,44 @@ class Remote:
             document = None
         if answer.is_success and isinstance(document, dict):
             return document
+        raise Failed(self._failure(answer))
+
+    def stream(
+        self, method: str, path: str, values: dict[str, Any], tell: Callable[[str, Mapping[str, Any]], None]
+    ) -> dict[str, Any]:
+        """The result of an operation that tells how it gets on; `tell` takes each event. Raises as `call` does."""
+        last: tuple[str, Any] = ("", None)
+        try:
+            with httpx.stream(
+                method,
+                self.address + path,
+                params={"stream": "true"},
+                json=values,
+                headers=self._headers,
+                timeout=_LIMITS,
+                trust_env=self._through_proxies,
+            ) as answer:
+                if not answer.headers.get("content-type", "").startswith("text/event-stream"):
+                    answer.read()
+                    raise Failed(self._failure(answer))
+                for last in _events(answer.iter_lines()):
+                    if last[0] not in {"done", "error"}:
+                        tell(*last)
+        except httpx.HTTPError as fault:
+            raise Failed(self._no_answer(fault)) from fault
+        if last[0] != "done":
+            raise Failed(last[1] if last[0] == "error" else self._no_service(200))
+        document: dict[str, Any] = last[1]
+        return document
+
+    def _failure(self, answer: httpx.Response) -> dict[str, Any]:
+        """The problem document that an answer is, or one that says that it is none."""
+        try:
+            document = answer.json()
+        except ValueError:
+            document = None
         known = isinstance(document, dict) and "detail" in document and "code" in document
-        raise Failed(document if known else self._no_service(answer.status_code))
+        return document if known else self._no_service(answer.status_code)
 
     def _no_answer(self, fault: httpx.HTTPError) -> dict[str, Any]:
         if isinstance(fault, httpx.ConnectError | httpx.ConnectTimeout):
@@ -76,6 +114,17 @@ class Remote:
             f"What answers at {self.address} is not this service: status {status} without a known document.",
             "Name the service with --server or TABWRIGHT_SERVER.",
         )
+
+
+def _events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
+    """The name and the data of each server-sent event of ours: JSON on one line."""
+    name = ""
+    for line in lines:
+        field, _, value = line.partition(": ")
+        if field == "event":
+            name = value
+        elif field == "data":
+            yield name, json.loads(value)
 
 
 def _is_here(host: str) -> bool:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import fastapi_offline
-from fastapi import Body, FastAPI, Request, Response
+from fastapi import Body, FastAPI, Query, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.openapi.docs import get_swagger_ui_html
 from fastapi.openapi.models import Example
@@ -20,7 +20,7 @@ from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
 
 from browser_service.errors import InvalidRequest, MethodNotAllowed, NotFound, TabwrightError
-from browser_service.interfaces import console
+from browser_service.interfaces import console, events
 from browser_service.interfaces.gate import Gate, identify, request_id
 from browser_service.interfaces.idempotency import Idempotency
 from browser_service.interfaces.problems import MEDIA_TYPE, from_validation, headers_of, problem, status_of
@@ -113,6 +113,8 @@ def _responses(operation: type[Operation[Any]]) -> dict[int | str, dict[str, Any
     result = operation.result_class()
     if result is not Nothing:
         answers[operation.success] = {"model": result, "description": "Success"}
+    if operation.told:
+        answers[operation.success]["content"] = {events.MEDIA_TYPE: {}}
     return answers
 
 
@@ -121,10 +123,19 @@ def _endpoint(
 ) -> Callable[..., Awaitable[Response]]:
     """The function behind a route. Its signature tells FastAPI what to read and what to describe."""
 
-    async def endpoint(request: Request, session_id: str = "", body: Operation[Any] | None = None) -> Response:
+    async def endpoint(
+        request: Request, session_id: str = "", body: Operation[Any] | None = None, *, stream: bool = False
+    ) -> Response:
         caller = who(request)
         parameters = body if body is not None else _without_body(operation)
         parameters.authorize(caller)
+        if stream:
+            return events.streamed(
+                lambda tell: parameters.run(Call(service, caller, session_id, tell)),
+                request_id.get(),
+                service.working,
+                _unforeseen,
+            )
         call = Call(service, caller, session_id)
         key = request.headers.get("idempotency-key", "") if operation.success == 201 else ""
         with service.working():
@@ -138,6 +149,9 @@ def _endpoint(
     parameters = [Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request)]
     if "{session_id}" in operation.path:
         parameters.append(Parameter("session_id", Parameter.KEYWORD_ONLY, annotation=str))
+    if operation.told:
+        annotation = Annotated[bool, Query(description="send the steps as server-sent events, the result as the last")]
+        parameters.append(Parameter("stream", Parameter.KEYWORD_ONLY, annotation=annotation, default=False))
     if operation.takes_body():
         optional = not any(field.is_required() for field in operation.model_fields.values())
         examples = {f"example {number}": Example(value=value) for number, value in enumerate(operation.examples, 1)}
@@ -251,8 +265,12 @@ def _add_failures(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def internal(_request: Request, fault: Exception) -> Response:
-        _log.error("a request failed in a way that is not foreseen", exc_info=fault)
-        return _problem(TabwrightError("Something went wrong inside the service.", hint="See its log for request_id."))
+        return _problem(_unforeseen(fault))
+
+
+def _unforeseen(fault: BaseException) -> TabwrightError:
+    _log.error("a request failed in a way that is not foreseen", exc_info=fault)
+    return TabwrightError("Something went wrong inside the service.", hint="See its log for request_id.")
 
 
 def _problem(fault: TabwrightError) -> Response:

@@ -8,6 +8,7 @@ from browser_service.operations.open import Open
 from browser_service.operations.operation import Operation
 from browser_service.operations.read import Evaluate, Extract
 from browser_service.operations.screenshot import Capture, Screenshot
+from browser_service.operations.search import Search
 from browser_service.operations.sessions import Close, CreateSession, DeleteSession, GetSession, ListSessions
 from browser_service.operations.settings import ChangeSettings, GetSettings, TrySearxng
 
@@ -28,6 +29,7 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     Capture,
     Fetch,
     OpenWebPage,
+    Search,
     GetSettings,
     ChangeSettings,
     TrySearxng,

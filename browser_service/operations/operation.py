@@ -3,6 +3,7 @@
 From this one declaration come the REST route with its OpenAPI description and the command of the command line.
 """
 
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Generic, Literal, TypeVar, get_type_hints
 
@@ -40,17 +41,28 @@ class Caller:
         return None if "admin" in self.scopes else self.name
 
 
+def tell_nobody(_name: str, _data: Mapping[str, Any]) -> None:
+    """For when nobody asks."""
+
+
 @dataclass(frozen=True)
 class Call:
-    """One call of an operation: by whom, on which service, and, where the operation has one, in which session."""
+    """One call of an operation: by whom, on which service, and, where the operation has one, in which session.
+
+    `tell` takes the news of long work, a name and what can be written as JSON, from operations that are `told`.
+    """
 
     service: Service
     caller: Caller
     session_id: str = ""
+    tell: Callable[[str, Mapping[str, Any]], None] = tell_nobody
 
 
 class Operation(BaseModel, Generic[ResultT]):
-    """Base of all operations. Subclasses set the class variables and write `run`."""
+    """Base of all operations. Subclasses set the class variables and write `run`.
+
+    Those with `told` tell how they get on while they run.
+    """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
 
@@ -58,6 +70,7 @@ class Operation(BaseModel, Generic[ResultT]):
     method: ClassVar[Literal["GET", "POST", "PATCH", "DELETE"]] = "POST"
     path: ClassVar[str]
     success: ClassVar[int] = 200
+    told: ClassVar[bool] = False
     scope: ClassVar[Scope] = "act"
     examples: ClassVar[tuple[dict[str, Any], ...]] = ()
 

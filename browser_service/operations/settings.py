@@ -9,10 +9,11 @@ from pydantic import BaseModel, Field, SecretStr, create_model, model_validator
 from browser_service.effective import Effective, Source
 from browser_service.errors import InvalidRequest
 from browser_service.operations.operation import Call, Operation, Result
+from browser_service.searcher import config_of
 from browser_service.sending import sending
 from browser_service.settings import Scope, variable
 from fetch.untrusted import Untrusted
-from search.channels.searxng import SearXNGConfig, probe
+from search.channels.searxng import probe
 from search.settings import SECRETS, SearchSettings
 
 Value = bool | int | str
@@ -199,19 +200,4 @@ async def _tried(call: Call, trial: SearchSettings, warnings: list[str]) -> Sear
         message=found.message,
         advice=found.advice,
         warnings=warnings,
-    )
-
-
-def config_of(now: SearchSettings) -> SearXNGConfig:
-    """How the instance is asked."""
-    return SearXNGConfig(
-        url=now.searxng_url,
-        engines=now.searxng_engines,
-        language=now.searxng_language,
-        safesearch=now.searxng_safesearch,
-        time_range=now.searxng_time_range,
-        max_results=now.searxng_max_results,
-        auth_key=now.searxng_auth_key.get_secret_value(),
-        auth_type=now.searxng_auth_type,
-        format=now.searxng_format,
     )
