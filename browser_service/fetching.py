@@ -15,7 +15,7 @@ from fetch.errors import TabwrightError, TimedOut
 from fetch.http import Errand, ProxyRoute, retry_after
 from fetch.page import Cookie, Page, Reading, Verdict, Wish
 from fetch.politeness import host_key
-from fetch.reading import glance, read, read_simply
+from fetch.reading import read, read_simply
 from fetch.robots import allows
 from fetch.web_fetch import WALLS, Ask, Fetched, web_fetch
 from stealth.identity import Identity, identities
@@ -26,7 +26,6 @@ READ_SHARE = 0.7
 GRACE_S = 0.8  # the phases keep the limit themselves; this one catches what does not
 _PAGES = frozenset({"", "text/html", "application/xhtml+xml"})
 LEAST_CACHED, MOST_CACHED = 100, 2**21  # characters; a hundred of the longest pages would fill the memory
-GLANCE_LIMIT_S = 5.0
 DEFAULT_LIMIT_S = 60.0  # in which a place must come free
 
 
@@ -176,7 +175,7 @@ class ServiceWays:
 
     async def _judge(self, page: Page) -> Verdict:
         """Whether what a browser shows is a challenge that may lift."""
-        verdict = await self._service.web.workers.run(glance, page, limit_s=GLANCE_LIMIT_S)
+        verdict = await self._service.web.judge(page)
         self._note_clearance(page, verdict)
         return verdict
 

@@ -6,7 +6,7 @@ than nothing: a page that never comes to rest is read as it is, with a warning t
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from playwright.async_api import Error as PlaywrightError
 
 from browser_service.errors import BrowserCrashed, InvalidRequest, TabwrightError, TimedOut
 from browser_service.service import Service
-from browser_service.session import GRACE_S, Session, expired
+from browser_service.session import GRACE_S, Judge, Session, expired
 from browser_service.tab import waiting
 from browser_service.tab.answer import Answer
 from browser_service.tab.faults import page_crashed, translate
@@ -24,7 +24,7 @@ from browser_service.tab.options import ContextOptions, Proxy, StorageState
 from browser_service.tab.tab import Tab
 from browser_service.tab.world import WorldGone, script
 from fetch.address import parse_address
-from fetch.page import Cookie, Page, Verdict
+from fetch.page import Cookie, Page
 
 _log = logging.getLogger(__name__)
 
@@ -33,8 +33,6 @@ LIFT_LIMIT_S = 15.0  # a challenge that goes away by itself does so by then
 READ_SHARE, READ_LIMIT_S = 0.2, 4.0  # of the time, for reading what has arrived
 STEP_LIMIT_S = 3.0  # a question to the browser alone
 _UNSEEN: frozenset[Kind] = frozenset({"image", "media", "font"})
-
-Judge = Callable[[Page], Awaitable[Verdict]]
 
 
 @dataclass(frozen=True)

@@ -78,7 +78,7 @@ class Service:
             await self.pool.fleet.start()
             await self._test_egress()
             self.searcher = Searcher(self.web, settings.network, self.chromium)
-            self.sessions = Sessions(settings.sessions, self.pool, self.rule)
+            self.sessions = Sessions(settings.sessions, self.pool, self.rule, self.web.judge)
             stack.push_async_callback(self.sessions.close_all)
             stack.push_async_callback(_cancelled, asyncio.create_task(self.sessions.expire()))
             self._stack = stack.pop_all()
@@ -163,7 +163,7 @@ class Service:
         deadline = loop.time() + limit_s
         async with self.captures.place(owner, limit_s):
             seat = await self.pool.lend(options, deadline - loop.time())
-            session = Session(owner, ONE_SHOT, seat, self.rule, queue=0)
+            session = Session(owner, ONE_SHOT, seat, self.rule, judge=self.web.judge, queue=0)
             seat.on_loss = lambda: session.end("browser_crashed")
             try:
                 yield session

@@ -22,9 +22,13 @@ from browser_service.pool import Seat
 from browser_service.tab.faults import page_crashed, translate
 from browser_service.tab.tab import Tab
 from fetch.address import Rule
+from fetch.page import Page, Verdict
 
 _log = logging.getLogger(__name__)
 _R = TypeVar("_R")
+
+Judge = Callable[[Page], Awaitable[Verdict]]
+"""Says what kind of answer a page is. Raises TabwrightError where it cannot."""
 
 Reason = Literal["idle", "max_lifetime", "closed", "browser_crashed", "node_lost"]
 
@@ -55,14 +59,18 @@ class Lifetime:
 
 
 class Session:
-    """One session. Actions go through `run`, which gives them their turn and bounds them."""
+    """One session. Actions go through `run`, which gives them their turn and bounds them.
 
-    def __init__(self, owner: str, lifetime: Lifetime, seat: Seat, rule: Rule, queue: int) -> None:
+    `judge` is for what is opened in it.
+    """
+
+    def __init__(self, owner: str, lifetime: Lifetime, seat: Seat, rule: Rule, *, judge: Judge, queue: int) -> None:
         self.id = secrets.token_hex(16)
         self.owner = owner
         self.lifetime = lifetime
         self.seat = seat
         self.rule = rule
+        self.judge = judge
         self.tabs = seat.tabs
         self.created_at = time.time()
         self.ended: Reason | None = None

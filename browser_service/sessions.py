@@ -9,7 +9,7 @@ from cachetools import TTLCache
 
 from browser_service.errors import Overloaded, SessionNotFound, ShuttingDown
 from browser_service.pool import BrowserPool
-from browser_service.session import Lifetime, Reason, Session, expired
+from browser_service.session import Judge, Lifetime, Reason, Session, expired
 from browser_service.settings import SessionSettings
 from browser_service.tab.options import ContextOptions
 from fetch.address import Rule
@@ -22,10 +22,11 @@ REMEMBERED = 20_000
 class Sessions:
     """All sessions of this service."""
 
-    def __init__(self, settings: SessionSettings, pool: BrowserPool, rule: Rule) -> None:
+    def __init__(self, settings: SessionSettings, pool: BrowserPool, rule: Rule, judge: Judge) -> None:
         self._settings = settings
         self._pool = pool
         self._rule = rule
+        self._judge = judge
         self._open: dict[str, Session] = {}
         self._making: Counter[str] = Counter()
         self._ended: TTLCache[str, tuple[str, Reason]] = TTLCache(REMEMBERED, max(settings.remember_ms / 1000, 0.001))
@@ -63,7 +64,7 @@ class Sessions:
         if not self._admitting:
             await self._pool.give_back(seat)
             raise ShuttingDown("The service is stopping.")
-        session = Session(owner, lifetime, seat, self._rule, self._settings.queue)
+        session = Session(owner, lifetime, seat, self._rule, judge=self._judge, queue=self._settings.queue)
         session.tabs.limit = self._settings.tabs
         seat.on_loss = lambda: self._forget(session, "browser_crashed")
         self._open[session.id] = session

@@ -15,13 +15,14 @@ from browser_service.settings import FetchSettings
 from fetch.address import Rule
 from fetch.cache import Cache
 from fetch.http import HttpClient, ProxyRoute
-from fetch.page import Cookie
+from fetch.page import Cookie, Page, Verdict
 from fetch.politeness import Politeness
-from fetch.reading import warm_up
+from fetch.reading import glance, warm_up
 from fetch.web_fetch import Fetched
 from fetch.workers import Workers
 from search.engine import Send
 
+GLANCE_LIMIT_S = 5.0
 CLEARANCES = 1000
 CLEARANCE_S = 1800.0  # as long as the usual ones last; those that end before are not sent then
 
@@ -56,6 +57,10 @@ class Web:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         await self._stack.aclose()
+
+    async def judge(self, page: Page) -> Verdict:
+        """What kind of answer a rendered page is, without reading it. Raises TimedOut, or TabwrightError."""
+        return await self.workers.run(glance, page, limit_s=GLANCE_LIMIT_S)
 
     @contextlib.asynccontextmanager
     async def route(self, upstream: str | None) -> AsyncIterator[ProxyRoute]:

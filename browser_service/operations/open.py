@@ -1,23 +1,32 @@
 """Opening an address."""
 
 import asyncio
+import logging
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
+from playwright.async_api import Error as PlaywrightError
 from pydantic import Field
 
+from browser_service.errors import TabwrightError
 from browser_service.operations.operation import Action, Result
 from browser_service.operations.target import OnTab, Selector
 from browser_service.session import Session
 from browser_service.tab import waiting
 from browser_service.tab.changes import Changes
+from browser_service.tab.document_html import copy_document
 from browser_service.tab.navigate import Arrival, HeldBack, WaitUntil, navigate
 from browser_service.tab.tab import Tab
+from browser_service.tab.world import WorldGone
 from fetch.address import parse_address
+from fetch.page import Outcome, Page
 from fetch.untrusted import Untrusted
+
+_log = logging.getLogger(__name__)
 
 SELECTOR_LIMIT_MS = 10_000
 
-Outcome = Literal["ok", "not_found", "login_wall", "empty"]
+VERDICT_LIMIT_S = 2.0  # to copy the page and judge it; a page that takes longer is not judged
 
 
 class Redirect(Result):
@@ -40,7 +49,9 @@ class Opened(Result):
         "timeout: the time limit ended the waiting; null: not waited for"
     )
     partial: bool = Field(description="the page never finished loading; what is there can be read")
-    outcome: Outcome | None = Field(description="what kind of answer it was, where that is certain")
+    outcome: Outcome | None = Field(
+        description="what kind of answer it is; a wall is never `ok`; null where the page could not be judged in time"
+    )
     evidence: list[Untrusted] = Field(description="what the outcome rests on")
     elapsed_ms: int
     changes: Changes
@@ -95,8 +106,8 @@ class Open(OnTab, Action[Opened]):
         if self.wait_selector is not None:
             await waiting.for_selector(tab.page, self.wait_selector, None, "visible", SELECTOR_LIMIT_MS)
         await session.tabs.settle_adoptions()
-        title = tab.known_title = await tab.title()
-        outcome, evidence = judge(arrival)
+        title, (outcome, evidence) = await asyncio.gather(tab.title(), _verdict(session, tab, arrival))
+        tab.known_title = title
         return Opened(
             url=arrival.url or tab.page.url,
             title=title,
@@ -113,7 +124,25 @@ class Open(OnTab, Action[Opened]):
         )
 
 
-def judge(arrival: Arrival) -> tuple[Outcome | None, list[str]]:
+async def _verdict(session: Session, tab: Tab, arrival: Arrival) -> tuple[Outcome | None, list[str]]:
+    """What kind of answer it is, by what the page shows."""
+    if arrival.stayed:
+        return _by_status(arrival)
+    try:
+        async with asyncio.timeout(VERDICT_LIMIT_S):
+            copy = await copy_document(tab, asyncio.get_running_loop().time() + VERDICT_LIMIT_S)
+            if copy.html is None:
+                return _by_status(arrival)
+            kind = (arrival.content_type or "").partition(";")[0].strip().lower()
+            page = Page(copy.url, "browser", arrival.status, kind, html=copy.html, title=copy.title)
+            verdict = await session.judge(replace(page, headers=dict(tab.watch.navigation.headers)))
+    except (TimeoutError, TabwrightError, PlaywrightError, WorldGone) as fault:
+        _log.debug("what was opened could not be judged: %s", fault)
+        return _by_status(arrival)
+    return verdict.outcome, list(verdict.evidence)
+
+
+def _by_status(arrival: Arrival) -> tuple[Outcome | None, list[str]]:
     """What the answer was, by its status alone; nothing where that proves nothing (a wall may be a 200)."""
     status = arrival.status
     if status in {404, 410}:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 
 from pydantic import BaseModel, Field, model_validator
 
-from browser_service.errors import BrowserCrashed, UpstreamStatus
+from browser_service.errors import Blocked, BrowserCrashed, UpstreamStatus
 from browser_service.operations.interact import Click, Scroll, Type, Wait
 from browser_service.operations.interact import look as find_steadily
 from browser_service.operations.open import Open, Opened
@@ -20,7 +20,9 @@ from browser_service.settings import Scope
 from browser_service.tab.capture import Shot, capture
 from browser_service.tab.options import ContextOptions, Part
 from browser_service.tab.tab import Tab
+from fetch.page import Outcome
 from fetch.untrusted import Untrusted
+from fetch.web_fetch import WALLS
 
 
 class Clip(Part):
@@ -52,6 +54,8 @@ class Receipt(Result):
     status: int | None = None
     settled: Literal["quiet", "ceiling", "timeout"] | None = None
     failed_resources: list[Failed] = Field(description="at most 50")
+    outcome: Outcome | None = Field(None, description="of a one-shot capture: what kind of answer the address gave")
+    evidence: list[Untrusted] = Field(default_factory=list, description="what the outcome rests on")
 
 
 class Picture(Result):
@@ -187,8 +191,9 @@ class Capture(Look, ContextOptions, Operation[Picture]):
     wait_selector: Selector | None = Field(None, description="wait, at most 10 s, until this is visible")
     wait_ms: int = Field(0, ge=0, le=60_000, description="a further wait before the picture")
     steps: list[Step] = Field(default_factory=list, max_length=50, description="actions before the picture")
-    fail_on: list[Literal["status"]] = Field(
-        default_factory=list, description="status: an answer of 400 or more is a failure"
+    fail_on: list[Literal["blocked", "status"]] = Field(
+        default_factory=list,
+        description="what makes it a failure; blocked: a wall instead of the page; status: an answer of 400 or more",
     )
 
     @model_validator(mode="after")
@@ -212,23 +217,31 @@ class Capture(Look, ContextOptions, Operation[Picture]):
     async def _once(self, call: Call) -> Picture:
         options = ContextOptions.model_validate({name: getattr(self, name) for name in ContextOptions.model_fields})
         async with call.service.borrow(options, call.caller.name, self.timeout_ms / 1000) as session:
+            answer: dict[str, Any] = {}
             if self.url is not None:
                 opening = Open(url=self.url, wait_selector=self.wait_selector, timeout_ms=self.timeout_ms)
                 opened: Opened = await session.run(
                     lambda tab: opening.act(session, tab), None, opening.limit_ms() / 1000
                 )
-                if "status" in self.fail_on and (opened.status or 0) >= 400:
-                    raise UpstreamStatus(
-                        f"The site answered with status {opened.status}.",
-                        about={"final_url": opened.url, "upstream_status": opened.status},
-                    )
+                self._refuse(opened)
+                answer = {"outcome": opened.outcome, "evidence": opened.evidence}
             else:
                 await session.run(self._show, None, self.timeout_ms / 1000)
             for step in self.steps:
                 await self._step(session, step.action())
             if self.wait_ms:
                 await asyncio.sleep(self.wait_ms / 1000)  # what the caller asked for
-            return await session.run(lambda tab: take(self, session, tab, None), None, self.timeout_ms / 1000)
+            picture = await session.run(lambda tab: take(self, session, tab, None), None, self.timeout_ms / 1000)
+            return picture.model_copy(update={"receipt": picture.receipt.model_copy(update=answer)})
+
+    def _refuse(self, opened: Opened) -> None:
+        """Raise Blocked or UpstreamStatus where the caller wants no picture of what was opened."""
+        about: dict[str, object] = {"final_url": opened.url, "upstream_status": opened.status}
+        if "blocked" in self.fail_on and opened.outcome in WALLS:
+            about |= {"outcome": opened.outcome, "evidence": opened.evidence}
+            raise Blocked(f"The site shows a wall ({opened.outcome}) instead of the page.", about=about)
+        if "status" in self.fail_on and (opened.status or 0) >= 400:
+            raise UpstreamStatus(f"The site answered with status {opened.status}.", about=about)
 
     async def _show(self, tab: Tab) -> None:
         loop = asyncio.get_running_loop()

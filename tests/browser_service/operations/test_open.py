@@ -29,6 +29,24 @@ async def test_open_succeeds_for_every_status(session: Session, site: Site, stat
     assert "Sorry" in (await session.do("extract"))["content"]
 
 
+WALL = (
+    "<title>Just a moment...</title><div id='challenge-error-text'>Enable JavaScript and cookies to continue</div>"
+    "<script src='/cdn-cgi/challenge-platform/h/b/orchestrate/chl_page/v1'></script>"
+)
+
+
+async def test_a_wall_is_told_from_a_page(session: Session, site: Site) -> None:
+    """By what the page shows, whatever its status; with what that rests on."""
+    words = "The ferry leaves the old harbour at seven and reaches the island before noon. " * 12
+    page = await session.do("open", url=site.page(f"<h1>Ferry</h1><p>{words}</p>"))
+    assert (page["outcome"], page["evidence"]) == ("ok", [])
+    wall = await session.do("open", url=site.page(WALL, status=403))
+    assert wall["outcome"] in {"challenge", "blocked"}
+    assert wall["evidence"]
+    missing = await session.do("open", url=site.page("<h1>Not found</h1><p>No such page.</p>", status=404))
+    assert missing["outcome"] == "not_found"
+
+
 def empty(status: int, **headers: str) -> object:
     """A handler that answers with a status and no body."""
     return lambda request: request.answer(b"", status=status, **headers)

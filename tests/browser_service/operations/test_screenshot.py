@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from tests.browser_service.operations.test_open import WALL
 from tests.conftest import Api, Session
 from tests.site import Request, Site
 
@@ -98,6 +99,17 @@ async def test_fail_on_status(api: Api, site: Site) -> None:
     assert (await api.post("/v1/screenshot", {"url": url}))["receipt"]["status"] == 410
     problem = await api.fails("/v1/screenshot", {"url": url, "fail_on": ["status"]}, "upstream_status")
     assert problem["upstream_status"] == 410
+
+
+async def test_fail_on_blocked(api: Api, site: Site) -> None:
+    """A wall is photographed, and the receipt says so, unless the caller says otherwise."""
+    url = site.page(WALL, status=403)
+    receipt = (await api.post("/v1/screenshot", {"url": url}))["receipt"]
+    assert receipt["outcome"] in {"challenge", "blocked"}
+    problem = await api.fails("/v1/screenshot", {"url": url, "fail_on": ["blocked"]}, "blocked")
+    assert problem["outcome"] == receipt["outcome"]
+    assert problem["evidence"]
+    assert (await api.post("/v1/screenshot", {"url": site.page("<h1>Hi</h1>"), "fail_on": ["blocked"]}))["width"]
 
 
 @pytest.mark.parametrize(
