@@ -83,7 +83,7 @@ class Searcher:
             return self._keyed(Tavily(key, base_url=base), key, TAVILY_KEYS, choice, base)
         if mode == "brave":
             key = now.brave_api_key.get_secret_value()
-            return self._keyed(Brave(key), key, BRAVE_KEYS, choice)
+            return self._keyed(Brave(key, mode=now.brave_mode), key, BRAVE_KEYS, choice)
         if mode == "anthropic":
             key, base = now.anthropic_api_key.get_secret_value(), now.anthropic_base_url
             anthropic = Anthropic(key, base_url=base, model=now.anthropic_model or ANTHROPIC_MODEL)

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 
 from fetch.address import Rule, parse_address
 from fetch.errors import TabwrightError
+from search.engines import ENGINES
 from search.query import time_range_of
 
 MAX_RESULTS: Final = 100
@@ -16,7 +17,7 @@ ANTHROPIC: Final = "https://api.anthropic.com"
 
 _CONTROLS = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _LANGUAGE = re.compile(r"auto|all|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*")
-_ENGINE = re.compile(r"[a-z0-9][a-z0-9_-]{0,39}")
+_ENGINES = frozenset(engine.name for engine in ENGINES)
 
 
 def _stripped(given: Any) -> Any:
@@ -56,8 +57,8 @@ def _names(text: str) -> str:
 
 def _engine_names(text: str) -> str:
     names = _names(text).lower()
-    if names and not all(_ENGINE.fullmatch(name) for name in names.split(",")):
-        raise ValueError("must be names of engines separated by commas, such as bing,baidu,sogou,so360")
+    if names and not set(names.split(",")) <= _ENGINES:
+        raise ValueError(f"must be names of engines separated by commas, of {', '.join(sorted(_ENGINES))}")
     return names
 
 
@@ -132,6 +133,9 @@ class SearchSettings(BaseModel):
     tavily_api_key: Secret = Field(SecretStr(""), description="key for Tavily")
     tavily_base_url: Url = Field(TAVILY, description="address of Tavily's API, or of a gateway to it")
     brave_api_key: Secret = Field(SecretStr(""), description="key for Brave Search")
+    brave_mode: Literal["web", "llm_context"] = Field(
+        "web", description="what Brave is asked for: its web search, or longer texts for language models"
+    )
     anthropic_api_key: Secret = Field(SecretStr(""), description="key for Anthropic's API")
     anthropic_base_url: Url = Field(ANTHROPIC, description="address of Anthropic's API, or of a gateway to it")
     anthropic_model: _Text = Field(

@@ -38,8 +38,11 @@ Tabwright is ready on {base}   (stop it with Ctrl+C)
     curl -s {base}/health
     curl -s {base}/v1/screenshot {key}-H 'content-type: application/json' -H 'accept: image/png' \\
          -d '{{"html": "<h1>Hello 你好</h1>"}}' -o hello.png
+    {command} fetch {server}https://example.com/ --format markdown
+    {command} search {server}python asyncio timeout
     {command} open {server}https://example.com/
 
+  Settings of web search: {base}/ui/settings
   All operations, with examples: {base}/docs
 """
 

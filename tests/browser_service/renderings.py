@@ -4,7 +4,7 @@ from typing import Any
 
 from selectolax.lexbor import LexborHTMLParser
 
-from browser_service.rendering import Judge, RenderWish, render
+from browser_service.rendering import RenderWish, render
 from browser_service.service import Service
 from fetch.page import Page, Verdict
 from tests.site import Request, Site
