@@ -14,10 +14,9 @@ from browser_service.operations.target import OnTab, Selector
 from browser_service.session import Session
 from browser_service.tab import waiting
 from browser_service.tab.changes import Changes
-from browser_service.tab.document_html import copy_document
 from browser_service.tab.navigate import Arrival, HeldBack, WaitUntil, navigate
 from browser_service.tab.tab import Tab
-from browser_service.tab.world import WorldGone
+from browser_service.tab.world import WorldGone, script
 from fetch.address import parse_address
 from fetch.page import Outcome, Page
 from fetch.untrusted import Untrusted
@@ -26,7 +25,9 @@ _log = logging.getLogger(__name__)
 
 SELECTOR_LIMIT_MS = 10_000
 
-VERDICT_LIMIT_S = 2.0  # to copy the page and judge it; a page that takes longer is not judged
+VERDICT_LIMIT_S = 2.0  # to look at the page and judge it; a page that takes longer is not judged
+GLANCED = 1_000_000  # characters of it
+_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class Redirect(Result):
@@ -130,12 +131,12 @@ async def _verdict(session: Session, tab: Tab, arrival: Arrival) -> tuple[Outcom
         return _by_status(arrival)
     try:
         async with asyncio.timeout(VERDICT_LIMIT_S):
-            copy = await copy_document(tab, asyncio.get_running_loop().time() + VERDICT_LIMIT_S)
-            if copy.html is None:
+            seen = await tab.world(script("shown.js"), GLANCED, timeout_s=VERDICT_LIMIT_S, patient=True)
+            if seen is None or seen["type"] not in _HTML:
                 return _by_status(arrival)
-            kind = (arrival.content_type or "").partition(";")[0].strip().lower()
-            page = Page(copy.url, "browser", arrival.status, kind, html=copy.html, title=copy.title)
-            verdict = await session.judge(replace(page, headers=dict(tab.watch.navigation.headers)))
+            answer = tab.watch.navigation
+            page = Page(tab.page.url, "browser", arrival.status, "text/html", headers=dict(answer.headers))
+            verdict = await session.judge(replace(page, html=seen["html"]))
     except (TimeoutError, TabwrightError, PlaywrightError, WorldGone) as fault:
         _log.debug("what was opened could not be judged: %s", fault)
         return _by_status(arrival)
