@@ -140,7 +140,7 @@ class Service:
             "captures_waiting": self.captures.waiting,
             "fetches_waiting": self.web.lane.waiting,
             "cache": {"entries": len(self.web.cache), "hits": self.web.cache.hits, "misses": self.web.cache.misses},
-            "engines": {name: asdict(each) for name, each in self.searcher.panel.health.snapshot().items()},
+            "engines": {name: asdict(each) for name, each in self.searcher.engines().items()},
             "warm_contexts": self.pool.warm(),
             "browser_deaths": self.pool.fleet.deaths,
             "remote_dns": self.settings.network.remote_dns,

@@ -144,7 +144,9 @@ class Settings(BaseSettings):
     api_keys: Annotated[tuple[Key, ...], NoDecode] = Field(
         (), description='keys separated by commas, or a JSON list of {"name", "key", "scopes"}'
     )
-    allowed_hosts: tuple[str, ...] = Field((), description="further names that callers may use in the Host header")
+    allowed_hosts: tuple[str, ...] = Field(
+        (), description="further names of this service (Host header), whose pages may call it, too (Origin)"
+    )
     data_dir: Path = Field(
         default_factory=lambda: Path(platformdirs.user_data_dir("tabwright")), description="where data is kept"
     )

@@ -186,7 +186,7 @@ class HttpClient:
             body, cut = await answer.read(deadline, MAX_BYTES)
         if cut:
             raise failed(address.url, "cut", f"its answer was cut off: {cut}")
-        fields = [(name, value) for name, value in answer.fields if name not in _OF_THE_WAY]
+        fields = [(name.encode(), value.encode()) for name, value in answer.fields if name not in _OF_THE_WAY]
         return httpx.Response(answer.status, headers=fields, content=body, request=request)
 
     def _wait(self, attempt: int) -> float:
@@ -303,7 +303,8 @@ def _target(address: Address, location: str) -> Address:
 
 
 def _text(data: bytes) -> str:
-    return data.decode("latin-1")
+    """As it goes back to the same bytes where it is sent."""
+    return data.decode("utf-8", "surrogateescape")
 
 
 def _media_type(header: str) -> str:

@@ -201,7 +201,7 @@ async def asking(
 
 def _request(question: Question) -> tuple[httpx.Request, _Progress]:
     progress = _Progress()
-    fields = [(name.encode(), value.encode()) for name, value in question.headers]
+    fields = [(name.encode(), value.encode("utf-8", "surrogateescape")) for name, value in question.headers]
     method, url, content = question.method, question.address.url, question.content
     try:
         request = httpx.Request(method, url, headers=fields, content=content, extensions={"trace": progress.note})

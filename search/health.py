@@ -52,11 +52,21 @@ class _Record:
 
 
 class Health:
-    """The health of all engines, in memory. `clock` measures rests, `wall` (seconds since 1970) is for people."""
+    """The health of all engines, in memory. `clock` measures rests, `wall` (seconds since 1970) is for people.
 
-    def __init__(self, clock: Callable[[], float] = time.monotonic, wall: Callable[[], float] = time.time) -> None:
+    Without `rests` it only takes note: of engines that somebody else asks.
+    """
+
+    def __init__(
+        self,
+        clock: Callable[[], float] = time.monotonic,
+        wall: Callable[[], float] = time.time,
+        *,
+        rests: bool = True,
+    ) -> None:
         self._clock = clock
         self._wall = wall
+        self._rests = rests
         self._records: OrderedDict[str, _Record] = OrderedDict()
 
     def resting_until(self, name: str) -> datetime | None:
@@ -105,6 +115,8 @@ class Health:
         return record
 
     def _rest(self, record: _Record, answer: Answer) -> None:
+        if not self._rests:
+            return
         now = self._clock()
         asked = min(max(answer.retry_after_s or 0.0, 0.0), LONGEST_ASKED_REST_S)
         if record.until > now:

@@ -1,9 +1,11 @@
 """The scraping engines, asked all at once, with what is kept of them between searches."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from typing import Final
 
 from fetch.errors import InvalidRequest
 from search.ask import ask
@@ -15,10 +17,16 @@ from search.progress import Tell
 from search.quality import judge
 from search.query import Query
 from search.resolve import resolve
-from search.selectors import SelectorFile
+from search.selectors import SelectorFile, Selectors
 from search.told import Sourced, Told
 
-LEAST_RESOLVE_S = 0.3  # for redirects that only a request resolves, where an engine used up its time
+_log = logging.getLogger(__name__)
+
+ENGINE_S: Final = 3.0
+"""Seconds that a healthy engine needs at most; no answer in less than that is not its fault."""
+
+LEAST_RESOLVE: Final = 0.1
+"""Share of an engine's time for redirects that only a request resolves, where it used up all of it."""
 
 
 class Panel:
@@ -48,23 +56,23 @@ class Panel:
         return tuple(dict.fromkeys(names)) or tuple(name for name in DEFAULT if name in self.engines)
 
     async def ask(self, query: Query, names: Sequence[str], send: Send, timeout_s: float, tell: Tell) -> Sourced:
-        """What each engine answers, within its own time limit; one that rests is not asked."""
+        """What each engine answers, within its own time limit; one that rests is not asked.
+
+        Raises nothing but cancellation: an engine that breaks is an answer, too.
+        """
         selectors = self._selectors.current()
 
         async def one(name: str) -> Told:
             told = self._resting(name)
             if told is None:
-                engine = self.engines[name]
                 began = time.monotonic()
-                answer = await ask(
-                    engine, query, send, selectors=selectors[name], timeout_s=timeout_s, cookies=self._cookies
-                )
-                if any(hit.opaque for hit in answer.hits):
-                    left_s = max(LEAST_RESOLVE_S, began + timeout_s - time.monotonic())
-                    hits = await resolve(answer.hits, send, limit_s=left_s, cookies=self._cookies)
-                    answer = replace(answer, hits=hits)
-                answer = judge(query.text, answer)
-                self.health.note(answer)
+                try:
+                    answer = await self._answer(name, query, send, selectors.get(name, Selectors()), timeout_s)
+                except Exception as fault:  # noqa: BLE001 - one engine's mistake must not end the search of all
+                    _log.exception("%s: the search failed", name)
+                    answer = Answer(name, "error", error=f"{name} cannot be asked: {type(fault).__name__}.")
+                if answer.state != "timeout" or timeout_s >= ENGINE_S:
+                    self.health.note(answer)
                 told = Told(answer, round((time.monotonic() - began) * 1000), self._until(name))
             tell(told.event())
             return told
@@ -72,6 +80,15 @@ class Panel:
         async with asyncio.TaskGroup() as group:
             tasks = [group.create_task(one(name)) for name in names]
         return Sourced([task.result() for task in tasks])
+
+    async def _answer(self, name: str, query: Query, send: Send, selectors: Selectors, timeout_s: float) -> Answer:
+        """The engine's answer with its redirects resolved, judged."""
+        began, cookies = time.monotonic(), self._cookies
+        answer = await ask(self.engines[name], query, send, selectors=selectors, timeout_s=timeout_s, cookies=cookies)
+        if any(hit.opaque for hit in answer.hits):
+            left_s = max(timeout_s * LEAST_RESOLVE, began + timeout_s - time.monotonic())
+            answer = replace(answer, hits=await resolve(answer.hits, send, limit_s=left_s, cookies=cookies))
+        return judge(query.text, answer)
 
     def _resting(self, name: str) -> Told | None:
         until = self._until(name)

@@ -1,6 +1,7 @@
 """Reading the best pages of a search, beside the check of which answer at all."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,8 +16,13 @@ from search.reach import Reach, Reached, by_fault, by_status
 from search.relevance import Order, reading_order, relevance
 from search.snippets import FIRST, SHORT
 
+_log = logging.getLogger(__name__)
+
 PAGE_S: Final = 25.0
 """For one page."""
+
+SNIPPET_S: Final = 5.0
+"""How much longer than all else a page is waited for that only gives a snippet."""
 
 TRIES: Final = 4
 """Pages that are tried for each one that is wanted."""
@@ -83,10 +89,10 @@ class Readings:
         return [page for page in read if page is not None][:wanted]
 
     async def text_of(self, urls: Iterable[str]) -> dict[str, ReadPage]:
-        """The pages at these addresses, those that can be read before the deadline."""
+        """The pages at these addresses, those that can be read soon and before the deadline."""
         tasks = {url: self._start(url) for url in urls}
         if tasks:
-            await asyncio.wait(tasks.values(), timeout=self._left())
+            await asyncio.wait(tasks.values(), timeout=min(SNIPPET_S, self._left()))
         return {url: page for url in tasks if (page := self._done(url)) is not None}
 
     async def close(self) -> None:
@@ -120,6 +126,9 @@ class Readings:
             error = fault.detail
             status = fault.about.get("upstream_status")
             self._note(url, by_status(status) if isinstance(status, int) else by_fault(fault))
+        except Exception as fault:  # noqa: BLE001 - one page must not end the search
+            _log.exception("reading %s failed", url[:200])
+            error = f"It cannot be read: {type(fault).__name__}."
         elapsed_ms = round((time.monotonic() - began) * 1000)
         about = {"url": url, "title": title, "characters": length, "error": error, "elapsed_ms": elapsed_ms}
         self._tell(Event("page_fetched", about))

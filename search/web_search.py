@@ -8,6 +8,7 @@ from random import Random
 from typing import Final
 
 from search.domains import Domains
+from search.engine import Answer
 from search.formatted import formatted
 from search.merge import Candidate, merge
 from search.progress import Event, Tell
@@ -24,13 +25,22 @@ LAST_S: Final = 0.5
 ASKING: Final = 0.75
 """Share of the whole time in which the sources have to answer."""
 
+OTHERS: Final = 0.5
+"""Share of the time that is left for asking, which a source may take when others come after it."""
+
+GRACE: Final = 1.2
+"""What sources, which keep their limits themselves, may take in proportion before they are cut off."""
+
 
 @dataclass(frozen=True)
 class Source:
-    """Where results come from: the built-in engines, or a channel. `engines`: what it is known to ask."""
+    """Where results come from: the built-in engines, or a channel. `engines`: what it is known to ask.
+
+    `ask` has this many seconds, and then gives what there is.
+    """
 
     mode: str
-    ask: Callable[[Query, Tell], Awaitable[Sourced]]
+    ask: Callable[[Query, Tell, float], Awaitable[Sourced]]
     engines: tuple[str, ...] = ()
 
 
@@ -129,15 +139,18 @@ async def _asked(wanted: Wanted, sources: Sequence[Source], tell: Tell) -> tuple
     """The first source that gives something to go on with, and what is to be said of it and of those before it."""
     tried: list[tuple[str, Sourced]] = []
     warnings: list[str] = []
-    until = asyncio.get_running_loop().time() + wanted.deadline_s * ASKING
-    for source in sources:
+    loop = asyncio.get_running_loop()
+    until = loop.time() + wanted.deadline_s * ASKING
+    for others, source in zip(reversed(range(len(sources))), sources, strict=True):
         about = {"query": wanted.query.text, "mode": source.mode, "engines": list(source.engines)}
         tell(Event("query_update", about))
+        limit_s = max(0.0, until - loop.time()) * (OTHERS if others else 1)
         try:
-            async with asyncio.timeout_at(until):
-                sourced = await source.ask(wanted.query, tell)
+            async with asyncio.timeout(limit_s * GRACE):
+                sourced = await source.ask(wanted.query, tell, limit_s)
         except TimeoutError:
-            sourced = Sourced(unusable=f"{source.mode} did not answer within the time for the whole search.")
+            late = f"{source.mode} did not answer within the time for the whole search."
+            sourced = Sourced([Told(Answer(source.mode, "timeout", error=late), round(limit_s * GRACE * 1000))])
         warnings += sourced.warnings
         if sourced.good:
             return source, sourced, warnings

@@ -27,8 +27,11 @@ def streamed(
 ) -> StreamingResponse:
     """Do the work and tell of it: its own events, then `done` with the result or `error` with the problem document.
 
-    When the client goes away, the work is cancelled. `foreseen` makes a failure of ours of any other.
+    When the client goes away, the work is cancelled. `foreseen` makes a failure of ours of any other. Raises what
+    `working` raises where no work is taken.
     """
+    with working():  # refused before there is a stream, it has a status of its own
+        pass
     headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
     return StreamingResponse(_events(work, request_id, working, foreseen), media_type=MEDIA_TYPE, headers=headers)
 
@@ -67,8 +70,9 @@ async def _events(
                 return
             yield event
     finally:
+        # The server cancels this again and again until it ends; the work is cancelled once, to clean up in peace.
         task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
+        await asyncio.wait({task})
 
 
 def _event(name: str, data: str) -> str:

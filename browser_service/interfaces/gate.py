@@ -22,6 +22,7 @@ _log = logging.getLogger("tabwright.access")
 request_id: contextvars.ContextVar[str] = contextvars.ContextVar("request_id", default="-")
 
 BODY_LIMIT_S = 30.0
+_LOOPBACK = frozenset({"localhost", "127.0.0.1", "::1"})
 _SANE_ID = re.compile(r"[A-Za-z0-9._:\-]{1,128}")
 
 
@@ -47,7 +48,7 @@ class Gate:
         sent = _Sent(send, identity)
         counted = _Counted(receive, self._limit)
         try:
-            self._hosts.check(headers, len(hosts))
+            self._hosts.check(headers, len(hosts), scope.get("server"))
             counted.expect(headers.get("content-length", ""))
             await self._app(scope, counted, sent)
         except TabwrightError as fault:
@@ -115,35 +116,57 @@ class _Hosts:
     """Which names this service answers to: against DNS rebinding, no page's script may reach it under its own name."""
 
     def __init__(self, allowed: Sequence[str]) -> None:
-        self._names = {"localhost", *(name.lower() for name in allowed)}
+        self._allowed = {name.lower() for name in allowed}
 
-    def check(self, headers: dict[str, str], hosts: int) -> None:
-        """Raise Forbidden for a Host, or an Origin, that is not ours, InvalidRequest for several Host headers."""
+    def check(self, headers: dict[str, str], hosts: int, server: tuple[str, int | None] | None) -> None:
+        """Raise Forbidden for a Host, or an Origin, that is not ours, InvalidRequest for several Host headers.
+
+        `server` is where the request came in: address and port.
+        """
         if hosts > 1:
             raise InvalidRequest("The request has more than one Host header.")
-        host = headers.get("host", "")
+        host = headers.get("host", "").lower()
         if not self._ours(host):
             raise Forbidden(
                 f"This service does not answer to the host name {host[:200]!r}.",
                 hint="Use its address, or add the name to TABWRIGHT_ALLOWED_HOSTS.",
             )
         origin = headers.get("origin")
-        if origin is not None and not self._ours(origin.partition("://")[2]):
+        if origin is not None and not self._may_call(origin.lower(), host, server):
             raise Forbidden(
                 f"Pages of {origin[:200]!r} may not call this service.",
                 hint="Call it from a program, or add the host to TABWRIGHT_ALLOWED_HOSTS.",
             )
 
     def _ours(self, authority: str) -> bool:
-        name = authority.rsplit("@", 1)[-1].lower()
-        name = name[1:].split("]", 1)[0] if name.startswith("[") else name.rsplit(":", 1)[0]
-        if name in self._names:
-            return True
-        try:  # an address cannot be rebound
-            ipaddress.ip_address(name)
-        except ValueError:
+        name = _name(authority)
+        return name == "localhost" or name in self._allowed or _is_address(name)
+
+    def _may_call(self, origin: str, host: str, server: tuple[str, int | None] | None) -> bool:
+        """Pages of this service itself, under whatever name it was called, and of hosts that were named for it.
+
+        The scheme is the business of a proxy in front.
+        """
+        scheme, _, authority = origin.partition("://")
+        if scheme not in {"http", "https"} or not authority:
             return False
-        return True
+        if authority == host or _name(authority) in self._allowed:
+            return True
+        return _name(authority) in _LOOPBACK and server is not None and authority.endswith(f":{server[1]}")
+
+
+def _name(authority: str) -> str:
+    name = authority.rsplit("@", 1)[-1]
+    return name[1:].split("]", 1)[0] if name.startswith("[") else name.rsplit(":", 1)[0]
+
+
+def _is_address(name: str) -> bool:
+    """Whether it is an address rather than a name: those cannot be rebound."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return False
+    return True
 
 
 def identify(settings: Settings, authorization: str) -> Caller:

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from urllib.parse import unquote, urlsplit
 
 import click
-from pydantic import BaseModel
+from pydantic import BaseModel, BeforeValidator
 from pydantic.fields import FieldInfo
 
 from browser_service.operations.operation import Operation
@@ -42,6 +42,19 @@ class Json(click.ParamType[Any]):
             self.fail(f"{text} cannot be read: {fault.strerror}.", param, ctx)
         except ValueError:
             self.fail(f"It must be {self.form}{'' if self.form == 'JSON' else ', or JSON'}.", param, ctx)
+
+
+class Spelled(click.ParamType[str]):
+    """One of some words, or another spelling of one, which the operation knows."""
+
+    name = "word"
+
+    def __init__(self, words: Sequence[object]) -> None:
+        self.words = [str(each) for each in words if each != ""]
+
+    def get_metavar(self, param: click.Parameter, ctx: click.Context) -> str:
+        """The words."""
+        return f"[{'|'.join(self.words)}]"
 
 
 def _size(text: str) -> dict[str, int]:
@@ -140,10 +153,12 @@ def _option(operation: type[Operation[Any]], name: str, field: FieldInfo) -> cli
     repeated = get_origin(kind) in {list, frozenset, tuple}
     if repeated:
         text = f"{text} (repeatable)".strip()
-    elif isinstance(field.default, str | int | float):
+    elif isinstance(field.default, str | int | float) and field.default != "":
         text = _with_default(text, field.default)
     inner = _plain(get_args(kind)[0]) if repeated else kind
-    return click.Option([flag(name)], type=_type(inner), multiple=repeated, default=None, help=text)
+    words = get_args(inner) if get_origin(inner) is Literal and _is_read_first(field) else ()
+    type_ = Spelled(words) if words else _type(inner)
+    return click.Option([flag(name)], type=type_, multiple=repeated, default=None, help=text)
 
 
 def _with_default(text: str, default: object) -> str:
@@ -172,9 +187,21 @@ def _inner_description(annotation: Any) -> str:
     return ""
 
 
+def _is_read_first(field: FieldInfo) -> bool:
+    """Whether the operation makes something of a value before it looks what it is: then it takes more than it names."""
+    return any(isinstance(mark, BeforeValidator) for mark in (*field.metadata, *_marks(field.annotation)))
+
+
+def _marks(annotation: Any) -> list[Any]:
+    """What the annotations in a type carry."""
+    marks = list(getattr(annotation, "__metadata__", ()))
+    parts = get_args(annotation) if get_origin(annotation) in {Annotated, Union, types.UnionType} else ()
+    return marks + [mark for part in parts for mark in _marks(part)]
+
+
 def _type(kind: Any) -> click.ParamType[Any]:
     if get_origin(kind) is Literal:
-        return click.Choice([str(each) for each in get_args(kind) if each != ""])
+        return click.Choice([each for each in get_args(kind) if each != ""])
     simple: dict[Any, click.ParamType[Any]] = {int: click.INT, float: click.FLOAT, str: click.STRING}
     return simple.get(kind) or Json(kind if isinstance(kind, type) and issubclass(kind, BaseModel) else None)
 

@@ -45,7 +45,7 @@ def from_validation(errors: Sequence[Any]) -> InvalidRequest:
     unknown = []
     fields = []
     for error in errors:
-        place = ".".join(str(part) for part in error["loc"] if part not in {"body", "query", "path"})
+        place = ".".join(map(str, _field(error["loc"])))
         if error["type"] == "extra_forbidden":
             unknown.append(place)
         elif error["type"] == "json_invalid":
@@ -64,3 +64,9 @@ def from_validation(errors: Sequence[Any]) -> InvalidRequest:
     return InvalidRequest(
         "; ".join(said) + ".", hint="GET /docs describes every field.", about={"errors": fields} if fields else None
     )
+
+
+def _field(place: Sequence[int | str]) -> Sequence[int | str]:
+    """Where an error is, without the part of the request that FastAPI names first; a field may be named like one."""
+    in_part = place[:1] == ("body",) or (len(place) > 1 and place[0] in {"query", "path"})
+    return place[1:] if in_part else place

@@ -81,15 +81,15 @@ class Remote:
                 if not answer.headers.get("content-type", "").startswith("text/event-stream"):
                     answer.read()
                     raise Failed(self._failure(answer))
-                for last in _events(answer.iter_lines()):
+                for last in _events(answer.iter_bytes()):
                     if last[0] not in {"done", "error"}:
                         tell(*last)
         except httpx.HTTPError as fault:
             raise Failed(self._no_answer(fault)) from fault
-        if last[0] != "done":
-            raise Failed(last[1] if last[0] == "error" else self._no_service(200))
-        document: dict[str, Any] = last[1]
-        return document
+        name, document = last
+        if name == "done" and isinstance(document, dict):
+            return document
+        raise Failed(document if name == "error" and _is_problem(document) else self._no_service(200))
 
     def _failure(self, answer: httpx.Response) -> dict[str, Any]:
         """The problem document that an answer is, or one that says that it is none."""
@@ -97,8 +97,7 @@ class Remote:
             document = answer.json()
         except ValueError:
             document = None
-        known = isinstance(document, dict) and "detail" in document and "code" in document
-        return document if known else self._no_service(answer.status_code)
+        return document if _is_problem(document) else self._no_service(answer.status_code)
 
     def _no_answer(self, fault: httpx.HTTPError) -> dict[str, Any]:
         if isinstance(fault, httpx.ConnectError | httpx.ConnectTimeout):
@@ -116,15 +115,29 @@ class Remote:
         )
 
 
-def _events(lines: Iterable[str]) -> Iterator[tuple[str, Any]]:
-    """The name and the data of each server-sent event of ours: JSON on one line."""
+def _events(parts: Iterable[bytes]) -> Iterator[tuple[str, Any]]:
+    """The name and the data of each server-sent event of ours, JSON on one line; up to one that is none of ours."""
     name = ""
-    for line in lines:
-        field, _, value = line.partition(": ")
-        if field == "event":
-            name = value
-        elif field == "data":
-            yield name, json.loads(value)
+    for line in _lines(parts):
+        field, _, value = line.partition(b": ")
+        if field == b"event":
+            name = value.decode("utf-8", "replace")
+        elif field == b"data":
+            try:
+                yield name, json.loads(value)
+            except ValueError:
+                return
+
+
+def _lines(parts: Iterable[bytes]) -> Iterator[bytes]:
+    """Lines that end with a line feed: what else Python takes for the end of a line may stand inside of JSON."""
+    begun: list[bytes] = []
+    for part in parts:
+        first, *further = part.split(b"\n")
+        begun.append(first)
+        for line in further:
+            yield b"".join(begun)
+            begun = [line]
 
 
 def _is_here(host: str) -> bool:
@@ -133,6 +146,10 @@ def _is_here(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def _is_problem(document: Any) -> bool:
+    return isinstance(document, dict) and "detail" in document and "code" in document
 
 
 def _problem(detail: str, hint: str) -> dict[str, Any]:

@@ -121,11 +121,17 @@ class _Progress:
         for page in self._pages[-8:]:
             failed = page.get("error")
             words = str(failed) if failed else f"{page['characters']} characters"
-            host = urlsplit(str(page["url"])).hostname or ""
-            table.add_row(
-                Text("  read"), Text(host), Text(show.visible(words)[:80], style="red" if failed else "green")
-            )
+            read = Text(show.visible(words)[:80], style="red" if failed else "green")
+            table.add_row(Text("  read"), Text(show.visible(_host(str(page["url"])))), read)
         return Group(self._spinner, table)
+
+
+def _host(url: str) -> str:
+    """Who is read: names that end a line are cut, as the line has to hold what came of it."""
+    try:
+        return (urlsplit(url).hostname or "")[:40]
+    except ValueError:
+        return ""
 
 
 def _cells(data: Mapping[str, Any] | None) -> tuple[Text, Text]:

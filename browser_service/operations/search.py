@@ -1,5 +1,7 @@
 """Searching the web."""
 
+import re
+import unicodedata
 from typing import Annotated, Any, ClassVar, Literal, Self
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
@@ -21,6 +23,8 @@ from search.web_search import Searched, Wanted
 
 MOST: int = 30
 LEAST_READ, MOST_READ = 3, 8
+# Not those that say how letters join, which scripts and emoji need
+_CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 
 def _time_range(given: Any) -> Any:
@@ -40,7 +44,7 @@ def _names(given: Any) -> Any:
     return [name for each in parts for part in each.split(",") if (name := part.strip())]
 
 
-Names = Annotated[list[str], BeforeValidator(_names)]
+Names = Annotated[list[Annotated[str, Field(max_length=300)]], BeforeValidator(_names)]
 
 
 class Found(Result):
@@ -49,12 +53,14 @@ class Found(Result):
     title: Untrusted
     url: Untrusted
     snippet: Untrusted
-    engine: str = Field(description="the engine that has it highest")
-    engines: list[str] = Field(description="all engines that found it")
+    engine: Untrusted = Field(description="the engine that has it highest")
+    engines: list[Untrusted] = Field(description="all engines that found it")
     weight: int = Field(description="of the engine with the greatest, of 100")
     reachable: bool | None = Field(description="whether the page answers; null where that is not known")
     score: float = Field(serialization_alias="_score")
-    score_parts: dict[str, float] = Field(serialization_alias="_score_parts", description="what the score is made of")
+    score_parts: dict[Untrusted, float] = Field(
+        serialization_alias="_score_parts", description="what the score is made of"
+    )
     enhanced: bool = Field(serialization_alias="_enhanced", description="the snippet is the beginning of the page")
     published: Untrusted | None = Field(description="date, where one is known")
 
@@ -90,7 +96,7 @@ class SearchResult(Result):
     search_time: float = Field(description="seconds")
     formatted: Untrusted = Field(description="the results as a Markdown list of links")
     from_cache: bool
-    engine_stats: dict[str, EngineStats]
+    engine_stats: dict[Untrusted, EngineStats]
     mode: str = Field(serialization_alias="_mode", description="builtin, searxng, tavily, brave …")
     fetched: list[FetchedPage] = Field(serialization_alias="_fetched", description="the best pages, read")
     fetched_count: int = Field(serialization_alias="_fetched_count")
@@ -120,12 +126,15 @@ class Search(Operation[SearchResult]):
         None, description="how old results may be; also 1d, 1w, 1m, 1y, d, w, m, y, 一天, 一周, 一月, 一年"
     )
     language: str | None = Field(
-        None, max_length=35, pattern=r"^[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*$", description="such as en-US or zh-CN"
+        None,
+        max_length=35,
+        pattern=r"^(auto|all|[A-Za-z]{2,3}([-_][A-Za-z0-9]{2,8})*)$",
+        description="such as en-US or zh-CN; auto: as the query is written",
     )
     safesearch: Literal[0, 1, 2] | None = Field(None, description="0 off, 1 moderate, 2 strict")
     enhance_snippets: bool = Field(True, description="give the first results without a snippet one from their pages")
     fetch_top: int | None = Field(
-        None, ge=0, le=100, description=f"pages to read: 0, or {LEAST_READ} to {MOST_READ}; default 5"
+        None, ge=0, description=f"pages to read: 0, or {LEAST_READ} to {MOST_READ}; default 5"
     )
     fetch_mode: Order | None = Field(
         None, description="which pages are read: the most relevant ones, or any; default: as set up (sequential)"
@@ -152,7 +161,7 @@ class Search(Operation[SearchResult]):
     @classmethod
     def _says_something(cls, given: str) -> str:
         text = " ".join(given.split())
-        if not text.isprintable() or not text:
+        if _CONTROLS.search(text) or all(unicodedata.category(sign) in {"Cf", "Zs"} for sign in text):
             raise ValueError("must be text, without control characters")
         return text
 

@@ -6,6 +6,7 @@ from selectolax.lexbor import LexborHTMLParser
 
 from browser_service.rendering import RenderWish, render
 from browser_service.service import Service
+from browser_service.session import Judge
 from fetch.page import Page, Verdict
 from tests.site import Request, Site
 

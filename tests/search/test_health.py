@@ -107,3 +107,12 @@ def test_unknown_engines_may_be_asked(health: Health) -> None:
     for number in range(2000):
         health.note(Answer(f"engine {number}", "ok"))
     assert len(health.snapshot()) == 500
+
+
+def test_engines_that_others_ask_are_only_noted() -> None:
+    """What they did is kept; they never rest."""
+    health = Health(rests=False)
+    for state in ("ok", "blocked", "blocked"):
+        health.note(Answer("searxng/google", state))
+    seen = health.snapshot()["searxng/google"]
+    assert (seen.state, seen.resting_until, seen.counts) == ("blocked", None, {"ok": 1, "blocked": 2})

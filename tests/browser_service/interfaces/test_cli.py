@@ -1,6 +1,7 @@
 """The command line: every operation is a command, for people and for programs, in a terminal and in a pipe."""
 
 import asyncio
+import functools
 import io
 import json
 import os
@@ -10,7 +11,7 @@ import shlex
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -52,8 +53,8 @@ def commands_of(operation: type[Operation[Any]]) -> list[tuple[tuple[str, ...], 
     ]
 
 
-def in_terminal(*words: str, **variables: str) -> str:
-    """What a terminal receives from a command."""
+def in_terminal(*words: str, see: Callable[[bytes], None] = lambda _: None, **variables: str) -> str:
+    """What a terminal receives from a command; `see` is shown what has come by now, each time that something comes."""
     ours, theirs = pty.openpty()
     variables = {"TERM": "xterm-256color"} | variables
     with subprocess.Popen(
@@ -64,6 +65,7 @@ def in_terminal(*words: str, **variables: str) -> str:
         try:
             while part := os.read(ours, 65536):
                 received += part
+                see(received)
         except OSError:  # how Linux tells that the other side is closed
             pass
         finally:
@@ -323,11 +325,11 @@ async def test_pictures_go_to_files_and_pipes(run: Run, site: Site, session: Ses
 async def test_terminals_get_colours_and_no_pictures(base: str, site: Site, session: Session) -> None:
     """What a page says cannot steer the terminal; a picture is refused before it is taken."""
     await session.do("open", url=site.page("<p>Hi", title="A\x1b]0;owned\x07\x9b31m"))
-    own = {"TABWRIGHT_SERVER": base, "TABWRIGHT_SESSION": session.id}
+    shown_here = functools.partial(in_terminal, TABWRIGHT_SERVER=base, TABWRIGHT_SESSION=session.id)
     script = r"'\x1b]0;owned\x07' + '\x9b31m' + '你好'"
     shown, as_json, refused, coloured = await asyncio.gather(
         *(
-            asyncio.to_thread(in_terminal, *words, **own)
+            asyncio.to_thread(shown_here, *words)
             for words in (
                 ("evaluate", script),
                 ("evaluate", "--json", script),

@@ -1,7 +1,9 @@
 """REST: every operation is there, and every failure is a problem document that helps."""
 
+from pathlib import Path
 from typing import Any, get_args, get_origin
 
+import httpx
 import pytest
 from pydantic import BaseModel
 
@@ -10,12 +12,15 @@ from browser_service.errors import STATUS, TabwrightError
 from browser_service.interfaces.problems import problem, status_of
 from browser_service.operations import OPERATIONS
 from browser_service.operations.operation import Operation
+from browser_service.service import Service
 from fetch.untrusted import FromPage
-from tests.conftest import Api
+from tests.conftest import Api, serving, settings_for
+from tests.site import Site
 
 # Plain text fields of results that are ours, not a page's.
 OURS = {"id", "answer", "kind", "user_agent", "code", "detail", "image_base64", "mime_type", "sha256", "closed_tabs"}
-OURS |= {"extractor", "outcome"}  # names of our own choices
+OURS |= {"extractor", "outcome", "mode", "resting_until"}  # names of our own choices
+OURS |= {"query"}  # the caller's own words
 # Settings: written by whoever may change them
 OURS |= {"settings", "value", "default", "choices", "description", "source", "variable", "note", "warnings"}
 
@@ -123,6 +128,14 @@ async def test_wrong_requests_get_problem_documents(
     assert answer.json()["request_id"] == answer.headers["x-request-id"]
 
 
+async def test_a_wrong_field_is_named_though_it_is_called_query(api: Api) -> None:
+    """As a part of requests is called, too."""
+    problem = await api.fails("/v1/search", {"query": 5}, "invalid_request")
+    assert problem["detail"].startswith("query: ")
+    assert problem["errors"][0]["field"] == "query"
+    assert (await api.fails("/v1/search?stream=x", {"query": "x"}, "invalid_request"))["errors"][0]["field"] == "stream"
+
+
 async def test_a_sane_request_id_is_kept_and_others_replaced(api: Api) -> None:
     """The caller's id comes back, but not one that could break a log line."""
     assert (await api.http.get("/health", headers={"X-Request-ID": "mine-1"})).headers["x-request-id"] == "mine-1"
@@ -134,6 +147,43 @@ async def test_a_foreign_host_or_origin_is_refused(api: Api) -> None:
     for headers in ({"Host": "evil.example"}, {"Origin": "http://evil.example"}, {"Origin": "null"}):
         answer = await api.http.post("/v1/sessions", headers=headers)
         assert (answer.status_code, answer.json()["code"]) == (403, "forbidden"), headers
+
+
+@pytest.mark.parametrize(
+    "origin",
+    [
+        "http://192.0.2.7",
+        "http://127.0.0.1:9",
+        "http://localhost",
+        "http://[::1]:9",
+        "{base}0",
+        "ws://{host}",
+        "file://",
+    ],
+)
+async def test_pages_at_an_address_are_foreign_too(api: Api, origin: str) -> None:
+    """A page needs no name: one at a bare address, or of another program on this machine, gets nothing."""
+    host = api.http.base_url.netloc.decode()
+    headers = {"Origin": origin.format(base=f"http://{host}", host=host)}
+    answer = await api.http.post("/v1/sessions", headers=headers)
+    assert (answer.status_code, answer.json()["code"]) == (403, "forbidden")
+
+
+async def test_pages_of_its_own_may_call(site: Site, tmp_path: Path) -> None:
+    """Under the name they were called by, those of loopback at this port, and those that were named for it."""
+    service = Service(settings_for(site, tmp_path, allowed_hosts=["Tab.example"]))
+    async with serving(service) as base, httpx.AsyncClient(base_url=base) as http:
+        port = http.base_url.port
+        for host, origin in (
+            (None, base.upper().replace("HTTP", "http")),
+            (None, f"http://localhost:{port}"),
+            (None, f"http://[::1]:{port}"),
+            ("tab.example", "https://tab.example"),
+            ("192.0.2.7:80", "http://192.0.2.7:80"),
+            (None, "https://tab.example:8443"),
+        ):
+            headers = {"Origin": origin} | ({"Host": host} if host else {})
+            assert (await http.get("/openapi.json", headers=headers)).status_code == 200, origin
 
 
 async def test_a_body_over_the_limit_is_refused_while_it_streams(api: Api) -> None:
