@@ -71,9 +71,13 @@ class Health:
 
     def resting_until(self, name: str) -> datetime | None:
         """When the engine may be asked again, in UTC; None when it may be now."""
+        left_s = self.left_s(name)
+        return datetime.fromtimestamp(self._wall(), UTC) + timedelta(seconds=left_s) if left_s > 0 else None
+
+    def left_s(self, name: str) -> float:
+        """Seconds until then; 0 when it may be asked now."""
         record = self._records.get(name)
-        left = record.until - self._clock() if record is not None else 0.0
-        return datetime.fromtimestamp(self._wall(), UTC) + timedelta(seconds=left) if left > 0 else None
+        return max(0.0, record.until - self._clock()) if record is not None else 0.0
 
     def note(self, answer: Answer) -> None:
         """Take an answer into account.

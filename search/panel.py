@@ -96,7 +96,8 @@ class Panel:
             return None
         health = self.health.snapshot()[name]
         why = f" ({health.error.rstrip('.')})" if health.error else ""
-        return Told(Answer(name, "resting", error=f"It rests until {until}{why}."), 0, until)
+        left_s = self.health.left_s(name)
+        return Told(Answer(name, "resting", error=f"It rests until {until}{why}.", retry_after_s=left_s), 0, until)
 
     def _until(self, name: str) -> str | None:
         until = self.health.resting_until(name)

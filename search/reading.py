@@ -85,8 +85,8 @@ class Readings:
             await asyncio.wait(work, timeout=self._left())
         finally:
             await _end(work)
-        read = [self._done(url) for url in urls]
-        return [page for page in read if page is not None][:wanted]
+        read = (self._done(url) for url in urls)
+        return list({page.url: page for page in read if page is not None}.values())[:wanted]
 
     async def text_of(self, urls: Iterable[str]) -> dict[str, ReadPage]:
         """The pages at these addresses, those that can be read soon and before the deadline."""

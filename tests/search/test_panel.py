@@ -15,7 +15,7 @@ from search.panel import ENGINE_S, Panel
 from search.progress import tell_nobody
 from search.query import Query
 from search.selectors import Selectors
-from search.told import Told
+from search.told import Told, failure
 from tests.browser_service.egress_servers import eventually
 from tests.fetch.http_server import redirect
 from tests.search.small_web import BLOCKED, CHANGED, EMPTY, HOLD, QUERY, SmallEngine, SmallWeb, listing, row, small_web
@@ -166,3 +166,12 @@ def test_engines_by_name() -> None:
     with pytest.raises(InvalidRequest, match=r"There is no engine 'gogle', 'altavista'\.") as caught:
         panel.named(["gogle", "bing", "altavista"])
     assert "bing, baidu, sogou, so360, duckduckgo" in (caught.value.hint or "")
+
+
+async def test_when_all_rest_the_error_says_how_long() -> None:
+    """The first that may be asked again decides."""
+    async with small_web({}) as web:
+        web.panel.health.note(Answer("bing", "blocked", retry_after_s=500))
+        web.panel.health.note(Answer("baidu", "blocked", retry_after_s=90))
+        found = await web.panel.ask(WORDS, TWO, web.send, 1, tell_nobody)
+    assert failure([("builtin", found)]).retry_after_s == pytest.approx(90, abs=2)

@@ -120,6 +120,23 @@ async def test_what_reading_says_of_a_page() -> None:
     assert {url[-1]: each for url, each in reader.readings.reached.items()} == {"a": dead, "b": dead}
 
 
+async def test_a_page_that_was_read_answers() -> None:
+    """Though the check of it fails afterwards: some sites answer every second request."""
+
+    class Moody(FakeWays):
+        async def probe(self, url: str) -> int:
+            await self.release.wait()
+            return 500
+
+    ways = Moody(a="A", b="B")
+    async with reading(ways) as reader:
+        task = asyncio.create_task(reader.gather(ranked("ab", snippet="Boats."), 1, snippets=True))
+        await eventually(lambda: len(reader.readings.reached) == 2)
+        ways.release.set()
+        await task
+    assert set(reader.readings.reached.values()) == {Reached(reachable=True)}
+
+
 async def test_pages_that_fail_are_replaced_by_the_next() -> None:
     """No more are read than were wanted."""
     ways = FakeWays(a=GONE, b="B", c=NO_HOST, d="D", e="E")
