@@ -50,6 +50,7 @@ class Service:
         self.saved = Saved(settings)
         self.captures = Lane(settings.pool.one_shot_places(), settings.pool.queue)
         self.draining = False
+        self.closed = asyncio.Event()
         self._working = 0
         self._idle = asyncio.Event()
         self._stack = contextlib.AsyncExitStack()
@@ -88,7 +89,10 @@ class Service:
         self, kind: type[BaseException] | None, fault: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.stop_admitting()
-        await self._stack.aclose()
+        try:
+            await self._stack.aclose()
+        finally:
+            self.closed.set()
 
     def stop_admitting(self) -> None:
         """Take no new work."""

@@ -12,6 +12,7 @@ from browser_service import finder
 from browser_service.interfaces import doctor
 from browser_service.interfaces.commands import action_command, report, session_command
 from browser_service.interfaces.fetch_command import fetch_command
+from browser_service.interfaces.mcp_command import mcp_command
 from browser_service.interfaces.options import given
 from browser_service.interfaces.picture_command import screenshot_command
 from browser_service.interfaces.search_command import search_command
@@ -111,7 +112,7 @@ _SESSIONS: dict[type[Operation[Any]], str] = {
 
 sessions.add_section("Commands", [session_command(name, operation) for operation, name in _SESSIONS.items()])
 settings.add_section("Commands", settings_commands())
-main.add_section("Service", [serve, settings, doctor_command, install_browser])
+main.add_section("Service", [serve, mcp_command(), settings, doctor_command, install_browser])
 main.add_section("Pages", [fetch_command(), search_command(), screenshot_command(), sessions])
 main.add_section(
     "Pages in a session (--session, TABWRIGHT_SESSION)",

@@ -1,10 +1,13 @@
 """Failures as RFC 9457 problem documents, the same object on every interface."""
 
+import logging
 import math
 from collections.abc import Sequence
 from typing import Any
 
 from browser_service.errors import STATUS, InvalidRequest, TabwrightError
+
+_log = logging.getLogger(__name__)
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -27,6 +30,12 @@ def problem(fault: TabwrightError, request_id: str) -> dict[str, Any]:
         "request_id": request_id,
     }
     return document | {name: value for name, value in fault.about.items() if value is not None}
+
+
+def unforeseen(fault: BaseException) -> TabwrightError:
+    """What a caller is told of a failure that is none of ours; the log has the rest."""
+    _log.error("a request failed in a way that is not foreseen", exc_info=fault)
+    return TabwrightError("Something went wrong inside the service.", hint="See its log for request_id.")
 
 
 def headers_of(fault: TabwrightError) -> dict[str, str]:

@@ -1,9 +1,7 @@
 """REST, generated from the operation classes."""
 
-import asyncio
 import base64
-import logging
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable
 from importlib.metadata import version
 from inspect import Parameter, Signature, cleandoc
 from pathlib import Path
@@ -18,18 +16,28 @@ from fastapi.staticfiles import StaticFiles
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
 from starlette.responses import JSONResponse, RedirectResponse
+from starlette.routing import Route
 
 from browser_service.errors import InvalidRequest, MethodNotAllowed, NotFound, TabwrightError
 from browser_service.interfaces import console, events
 from browser_service.interfaces.gate import Gate, identify, request_id
 from browser_service.interfaces.idempotency import Idempotency
-from browser_service.interfaces.problems import MEDIA_TYPE, from_validation, headers_of, problem, status_of
+from browser_service.interfaces.mcp import Endpoint
+from browser_service.interfaces.presence import ClientGone, unless_gone
+from browser_service.interfaces.problems import (
+    MEDIA_TYPE,
+    from_validation,
+    headers_of,
+    problem,
+    status_of,
+    unforeseen,
+)
+from browser_service.interfaces.tool_routes import add_tools
+from browser_service.interfaces.toolbox import Toolbox
 from browser_service.operations import OPERATIONS
 from browser_service.operations.operation import Call, Caller, Nothing, Operation, Result
 from browser_service.operations.screenshot import Picture
 from browser_service.service import Service
-
-_log = logging.getLogger(__name__)
 
 _ASSETS = Path(fastapi_offline.__file__).with_name("static")
 _INTRODUCTION = """
@@ -40,10 +48,6 @@ A self-hosted browser for software agents. Make a session, open a page in it, ac
 
 Every failure is a problem document (RFC 9457) with a `code`, a `detail` and a `hint`.
 """
-
-
-class ClientGone(Exception):
-    """The client closed its connection before the answer."""
 
 
 class _Problem(Result):
@@ -76,6 +80,9 @@ def build(service: Service) -> FastAPI:
     kept = Idempotency()
     for operation in OPERATIONS:
         _add_operation(app, service, operation, kept)
+    toolbox = Toolbox(service)
+    add_tools(app, toolbox)
+    app.router.routes.append(Route("/mcp", Endpoint(toolbox), include_in_schema=False))
     access = console.Access(service.settings)
     console.add_pages(app, service, access)
     for operation in console.OPERATIONS:
@@ -134,7 +141,7 @@ def _endpoint(
                 lambda tell: parameters.run(Call(service, caller, session_id, tell)),
                 request_id.get(),
                 service.working,
-                _unforeseen,
+                unforeseen,
             )
         call = Call(service, caller, session_id)
         key = request.headers.get("idempotency-key", "") if operation.success == 201 else ""
@@ -143,7 +150,7 @@ def _endpoint(
                 work = kept.once(caller.name, key, repr(parameters), lambda: parameters.run(call))
             else:
                 work = parameters.run(call)
-            result = await _unless_gone(request, work)
+            result = await unless_gone(request, work)
         return _respond(request, operation, result)
 
     parameters = [Parameter("request", Parameter.KEYWORD_ONLY, annotation=Request)]
@@ -168,25 +175,6 @@ def _without_body(operation: type[Operation[Any]]) -> Operation[Any]:
         return operation()
     except ValidationError as fault:
         raise from_validation(fault.errors()) from None
-
-
-async def _unless_gone(request: Request, work: Coroutine[Any, Any, Result]) -> Result:
-    """The result of `work`, which is cancelled when the client goes away: its place is free at once."""
-    working = asyncio.ensure_future(work)
-    leaving = asyncio.ensure_future(_gone(request))
-    try:
-        await asyncio.wait({working, leaving}, return_when=asyncio.FIRST_COMPLETED)
-        if not working.done():
-            raise ClientGone
-        return working.result()
-    finally:
-        working.cancel()
-        leaving.cancel()
-
-
-async def _gone(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass
 
 
 def _respond(request: Request, operation: type[Operation[Any]], result: Result) -> Response:
@@ -265,12 +253,7 @@ def _add_failures(app: FastAPI) -> None:
 
     @app.exception_handler(Exception)
     async def internal(_request: Request, fault: Exception) -> Response:
-        return _problem(_unforeseen(fault))
-
-
-def _unforeseen(fault: BaseException) -> TabwrightError:
-    _log.error("a request failed in a way that is not foreseen", exc_info=fault)
-    return TabwrightError("Something went wrong inside the service.", hint="See its log for request_id.")
+        return _problem(unforeseen(fault))
 
 
 def _problem(fault: TabwrightError) -> Response:

@@ -1,6 +1,7 @@
 """What an operation is: a pydantic class with its parameters, one asynchronous method, and the class of its result.
 
-From this one declaration come the REST route with its OpenAPI description and the command of the command line.
+From this one declaration come the REST route with its OpenAPI description, the command of the command line, and the
+tool of agents.
 """
 
 from collections.abc import Callable, Mapping

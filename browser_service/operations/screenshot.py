@@ -78,6 +78,9 @@ class Look(BaseModel):
     format: Literal["png", "jpeg", "webp"] = Field("png", description="of the picture")
     quality: int | None = Field(None, ge=1, le=100, description="for jpeg and webp; default 80")
     max_width: int | None = Field(None, ge=16, le=16_384, description="scale the picture down to this width")
+    max_side: int | None = Field(
+        None, ge=16, le=65_000, description="scale the picture down so that no side has more pixels"
+    )
     clip: Clip | None = Field(None, description="only this rectangle of the page")
     hide: list[Selector] = Field(default_factory=list, max_length=100, description="elements that are left out")
     style: str | None = Field(None, max_length=200_000, description="CSS for the moment of the picture")
@@ -128,6 +131,7 @@ async def take(look: Look, session: Session, tab: Tab, frame: str | None) -> Pic
         format=look.format,
         quality=look.quality,
         max_width=look.max_width,
+        max_side=look.max_side,
         hide=tuple(look.hide),
         style=look.style,
         omit_background=look.omit_background,

@@ -1,0 +1,174 @@
+"""MCP over standard input and output: with a service of its own, or as a bridge to one that runs."""
+
+import asyncio
+import contextlib
+import os
+import secrets
+import signal
+from collections.abc import AsyncIterator
+from typing import Any, Final
+
+import httpx2
+from mcp import Client
+from mcp.client.streamable_http import streamable_http_client
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp.server.stdio import stdio_server
+from mcp.shared._httpx_utils import create_mcp_http_client
+from mcp.shared.exceptions import MCPError
+from mcp_types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+from mcp_types.version import LATEST_MODERN_VERSION
+
+from browser_service.errors import BrowserCrashed
+from browser_service.interfaces import logs, mcp_content
+from browser_service.interfaces.mcp import Visit, build_server, new_server
+from browser_service.interfaces.own_sessions import Visitor
+from browser_service.interfaces.tool_routes import AGENT_HEADER
+from browser_service.interfaces.toolbox import Toolbox
+from browser_service.interfaces.tools import Tool
+from browser_service.operations.operation import Caller
+from browser_service.service import Service
+from browser_service.settings import Settings, load_settings
+
+_EVERYTHING: Final = Caller("", frozenset({"read", "act", "eval", "admin"}))
+_CLOSE_LIMIT_S: Final = 2
+_ANSWER_LIMIT_S: Final = 630  # longer than any operation's own limit, so that the answer is the service's
+
+
+def serve_here(tools: tuple[Tool, ...]) -> None:
+    """Serve until the input ends or a signal comes, with a service in this process."""
+    settings = load_settings()
+    logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
+    size = settings.pool.size if "size" in settings.pool.model_fields_set else 1
+    pool = settings.pool.model_copy(update={"size": size, "warm": min(settings.pool.warm, 1)})
+    asyncio.run(_serve_here(tools, settings.model_copy(update={"pool": pool})))
+
+
+async def _serve_here(tools: tuple[Tool, ...], settings: Settings) -> None:
+    visitor = Visitor(_EVERYTHING)
+    async with _starting(settings) as box:
+        server = build_server(lambda: asyncio.shield(box), lambda _: Visit(visitor, tools, secrets.token_hex(8)))
+        stopped = await _serve(server)
+    if stopped:
+        _leave(stopped)
+
+
+@contextlib.asynccontextmanager
+async def _starting(settings: Settings) -> "AsyncIterator[asyncio.Future[Toolbox]]":
+    """A service that starts while the client is answered already: clients do not wait long for the first answer."""
+    box: asyncio.Future[Toolbox] = asyncio.get_running_loop().create_future()
+    ended = asyncio.Event()
+
+    async def live() -> None:
+        try:
+            async with Service(settings) as service:
+                box.set_result(Toolbox(service))
+                await ended.wait()
+        except Exception as fault:
+            if box.done():
+                raise
+            box.set_exception(fault)
+            box.exception()  # every call is told; where none comes, nobody asks
+
+    living = asyncio.create_task(live())
+    try:
+        yield box
+    finally:
+        ended.set()
+        if not box.done():
+            living.cancel()
+        await asyncio.gather(living, return_exceptions=True)
+
+
+async def _serve(server: Server[Any]) -> int:
+    """Serve until the input ends; the number of the signal where one came first."""
+    came: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        asyncio.get_running_loop().add_signal_handler(number, _note, came, number)
+
+    async def serve() -> None:
+        async with stdio_server() as (incoming, outgoing):
+            await server.run(incoming, outgoing, server.create_initialization_options())
+
+    serving = asyncio.ensure_future(serve())
+    waited: set[asyncio.Future[Any]] = {serving, came}
+    await asyncio.wait(waited, return_when=asyncio.FIRST_COMPLETED)
+    if serving.done():
+        serving.result()
+        return 0
+    return came.result()
+
+
+def _note(came: "asyncio.Future[int]", number: int) -> None:
+    if not came.done():
+        came.set_result(number)
+
+
+def _leave(number: int) -> None:
+    """End the process: a thread of the package reads from standard input, and nothing but a line ends that."""
+    os._exit(128 + number)
+
+
+def serve_bridge(address: str, key: str | None, tools: str) -> None:
+    """Serve until the input ends or a signal comes, by a service that runs at this address."""
+    asyncio.run(_serve_bridge(address, key, tools))
+
+
+async def _serve_bridge(address: str, key: str | None, tools: str) -> None:
+    headers = {AGENT_HEADER: f"bridge-{secrets.token_hex(8)}"} | ({"Authorization": f"Bearer {key}"} if key else {})
+    async with create_mcp_http_client(headers, httpx2.Timeout(_ANSWER_LIMIT_S, connect=10)) as http:
+        bridge = _Bridge(address, str(httpx2.URL(f"{address}/mcp", params={"tools": tools})), http)
+        stopped = await _serve(new_server(bridge.list_tools, bridge.call_tool))
+        await bridge.close()
+    if stopped:
+        _leave(stopped)
+
+
+class _Bridge:
+    """Passes on what it is asked.
+
+    Each call is a request that stands for itself: the package's connection would not outlive a restart of the service.
+    """
+
+    def __init__(self, address: str, url: str, http: httpx2.AsyncClient) -> None:
+        self._address = address
+        self._url = url
+        self._http = http
+
+    async def list_tools(self, _context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+        """What the service lists."""
+        try:
+            async with self._client() as client:
+                return ListToolsResult(tools=(await client.session.list_tools()).tools)
+        except* httpx2.HTTPError as faults:
+            raise MCPError(INTERNAL_ERROR, self._unanswered(faults).detail) from faults
+
+    async def call_tool(self, context: ServerRequestContext[Any, Any], given: CallToolRequestParams) -> CallToolResult:
+        """What the service answers."""
+        result = CallToolResult(content=[], is_error=True)
+        try:
+            async with self._client() as client:
+                tell = context.session.report_progress
+                result = await client.session.call_tool(given.name, given.arguments, progress_callback=tell)
+        except* httpx2.HTTPError as faults:
+            document, content = mcp_content.failure(self._unanswered(faults), "-")
+            result = CallToolResult(content=content, structured_content=document, is_error=True)
+        return result
+
+    async def close(self) -> None:
+        """End the bridge's session, which would end by itself, only later."""
+        with contextlib.suppress(Exception):
+            async with asyncio.timeout(_CLOSE_LIMIT_S), self._client() as client:
+                await client.session.call_tool("browser_close", {})
+
+    def _client(self) -> Client:
+        transport = streamable_http_client(self._url, http_client=self._http)
+        return Client(transport, mode=LATEST_MODERN_VERSION, cache=None)
+
+    def _unanswered(self, faults: BaseException) -> BrowserCrashed:
+        while isinstance(faults, BaseExceptionGroup):
+            faults = faults.exceptions[0]
+        return BrowserCrashed(
+            f"The service at {self._address} does not answer: {faults}.",
+            hint="Start it with tabwright serve, or correct --server.",
+        )
