@@ -7,9 +7,9 @@ for themselves (2026-07-28).
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
@@ -21,6 +21,7 @@ from mcp_types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
+    ContentBlock,
     ListToolsResult,
     PaginatedRequestParams,
     ToolAnnotations,
@@ -30,7 +31,7 @@ from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
-from browser_service.errors import ShuttingDown, TabwrightError
+from browser_service.errors import InvalidRequest, ShuttingDown, TabwrightError
 from browser_service.interfaces import mcp_content
 from browser_service.interfaces.gate import request_id
 from browser_service.interfaces.own_sessions import Visitor
@@ -63,12 +64,21 @@ Tabwright reads the web and drives a real browser.
 """
 
 
+Structured = Literal["auto", "always", "never"]
+"""Whether results have structured content, besides the text."""
+
+# These show the model the structured content alone, so that it would see neither the marked lines nor pictures:
+# github.com/anthropics/claude-code/issues/79944 and 54737, github.com/microsoft/vscode/issues/290063
+_HIDE_TEXT: Final = ("claude-code", "visual studio code")
+
+
 @dataclass(frozen=True)
 class Visit:
-    """One call: by whom, with which tools, and until when somebody waits for the answer."""
+    """One call: by whom, with which tools, in which form, and until when somebody waits for the answer."""
 
     visitor: Visitor
     tools: tuple[Tool, ...]
+    structured: Structured = "auto"
     request_id: str = "-"
     gone: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -79,7 +89,9 @@ def build_server(box: Callable[[], Awaitable[Toolbox]], visit_of: Callable[[Cont
     async def list_tools(context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         visit = visit_of(context)
         scopes = visit.visitor.caller.scopes
-        return ListToolsResult(tools=[listed(tool) for tool in visit.tools if tool.operation.scope in scopes])
+        whole = _structured(context, visit)
+        offered = [tool for tool in visit.tools if tool.operation.scope in scopes]
+        return ListToolsResult(tools=[listed(tool, structured=whole) for tool in offered])
 
     async def call_tool(context: Context, params: CallToolRequestParams) -> CallToolResult:
         visit = visit_of(context)
@@ -94,13 +106,13 @@ def build_server(box: Callable[[], Awaitable[Toolbox]], visit_of: Callable[[Cont
                 done = await unless(visit.gone.wait(), work)
             document = done.document(pictures=False)
             content = mcp_content.contents(tool, done, document)
-            return CallToolResult(content=content, structured_content=document)
+            return _result(content, document if _structured(context, visit) else None)
         except ClientGone:
             return CallToolResult(content=[], is_error=True)  # nobody reads it
         except Exception as fault:  # noqa: BLE001  it is told, and logged where it was not foreseen
             ours = fault if isinstance(fault, TabwrightError) else unforeseen(fault)
             document, content = mcp_content.failure(ours, visit.request_id)
-            return CallToolResult(content=content, structured_content=document, is_error=True)
+            return _result(content, document if _structured(context, visit) else None, is_error=True)
         finally:
             request_id.reset(token)
 
@@ -123,14 +135,36 @@ def new_server(
     )
 
 
-def listed(tool: Tool) -> Listed:
+def structured_of(wanted: str) -> Structured:
+    """Read how results are wanted. Raises InvalidRequest."""
+    match wanted or "auto":
+        case "auto" | "always" | "never" as known:
+            return known
+        case _:
+            raise InvalidRequest("structured: must be auto, always or never.")
+
+
+def _structured(context: Context, visit: Visit) -> bool:
+    if visit.structured != "auto":
+        return visit.structured == "always"
+    client = context.session.client_params
+    return client is None or not client.client_info.name.lower().startswith(_HIDE_TEXT)
+
+
+def _result(content: list[ContentBlock], document: dict[str, Any] | None, *, is_error: bool = False) -> CallToolResult:
+    if document is None:  # it must not be named at all: null would be a value
+        return CallToolResult(content=content, is_error=is_error)
+    return CallToolResult(content=content, structured_content=document, is_error=is_error)
+
+
+def listed(tool: Tool, *, structured: bool) -> Listed:
     """A tool as the protocol lists it."""
     return Listed(
         name=tool.name,
         title=tool.title,
         description=tool.description,
         input_schema=input_schema(tool),
-        output_schema=output_schema(tool, pictures=False),
+        output_schema=output_schema(tool, pictures=False) if structured else None,
         annotations=ToolAnnotations(
             title=tool.title,
             read_only_hint=tool.reads,
@@ -157,7 +191,9 @@ class Endpoint:
         """Serve one request. Raises Unauthorized, InvalidRequest, ShuttingDown."""
         request = Request(scope)
         visitor = visitor_of(self._settings, request)
-        visit = Visit(visitor, chosen(request.query_params.get("tools", "")), request_id.get())
+        asked = request.query_params
+        structured = structured_of(asked.get("structured", ""))
+        visit = Visit(visitor, chosen(asked.get("tools", "")), structured, request_id.get())
         await self._start()
         # The package compares this with who began the connection.
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=f"key {visitor.caller.name}", scopes=[]))
@@ -194,7 +230,7 @@ class Endpoint:
         if not self._toolbox.sessions.known(visitor):
             # The package has no public way to learn that a connection has ended.
             context.session._connection.exit_stack.push_async_callback(self._toolbox.sessions.leave, visitor)  # noqa: SLF001
-        return Visit(visitor, visit.tools, visit.request_id, visit.gone)
+        return replace(visit, visitor=visitor)
 
 
 def _request(context: Context) -> Request:

@@ -1,5 +1,7 @@
 """The command `mcp`: the tools for an agent that starts its servers itself."""
 
+from typing import Literal
+
 import click
 
 from browser_service.interfaces.commands import CONNECTION, report
@@ -17,10 +19,17 @@ def mcp_command() -> click.Command:
         show_envvar=True,
         help=f"tools that are offered: default, all, groups ({', '.join(GROUPS)}) or names, separated by commas",
     )
+    form = click.Option(
+        ["--structured"],
+        default="auto",
+        show_default=True,
+        type=click.Choice(["auto", "always", "never"]),
+        help="whether results have structured content; auto: not for clients that hide the text for it",
+    )
     return click.Command(
         "mcp",
         callback=_serve,
-        params=[which, *(each for each in CONNECTION if each.name != "as_json")],
+        params=[which, form, *(each for each in CONNECTION if each.name != "as_json")],
         short_help="Serve the tools over MCP, on standard input and output",
         help="Serve the tools over MCP, on standard input and output, for a client that starts its servers itself.\n\n"
         "Without --server, everything is done in this process, and a browser is started for it; with it, a running "
@@ -32,15 +41,17 @@ def mcp_command() -> click.Command:
     )
 
 
-def _serve(*, tools: str, server: str | None, api_key: str | None) -> None:
+def _serve(
+    *, tools: str, structured: Literal["auto", "always", "never"], server: str | None, api_key: str | None
+) -> None:
     # The package of the protocol takes half a second to import, and no other command needs it.
     from browser_service.interfaces import mcp_stdio  # noqa: PLC0415
 
     def work() -> None:
         offered = chosen(tools)
         if server is None:
-            mcp_stdio.serve_here(offered)
+            mcp_stdio.serve_here(offered, structured)
         else:
-            mcp_stdio.serve_bridge(Remote(server, api_key).address, api_key, tools)
+            mcp_stdio.serve_bridge(Remote(server, api_key).address, api_key, tools=tools, structured=structured)
 
     report(False, work)

@@ -11,7 +11,6 @@ from typing import Any, Final
 import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
 from mcp.shared._httpx_utils import create_mcp_http_client
@@ -21,7 +20,7 @@ from mcp_types.version import LATEST_MODERN_VERSION
 
 from browser_service.errors import BrowserCrashed
 from browser_service.interfaces import logs, mcp_content
-from browser_service.interfaces.mcp import Visit, build_server, new_server
+from browser_service.interfaces.mcp import Context, Structured, Visit, build_server, new_server
 from browser_service.interfaces.own_sessions import Visitor
 from browser_service.interfaces.tool_routes import AGENT_HEADER
 from browser_service.interfaces.toolbox import Toolbox
@@ -35,20 +34,23 @@ _CLOSE_LIMIT_S: Final = 2
 _ANSWER_LIMIT_S: Final = 630  # longer than any operation's own limit, so that the answer is the service's
 
 
-def serve_here(tools: tuple[Tool, ...]) -> None:
+def serve_here(tools: tuple[Tool, ...], structured: Structured) -> None:
     """Serve until the input ends or a signal comes, with a service in this process."""
     settings = load_settings()
     logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
     size = settings.pool.size if "size" in settings.pool.model_fields_set else 1
     pool = settings.pool.model_copy(update={"size": size, "warm": min(settings.pool.warm, 1)})
-    asyncio.run(_serve_here(tools, settings.model_copy(update={"pool": pool})))
+    asyncio.run(_serve_here(tools, structured, settings.model_copy(update={"pool": pool})))
 
 
-async def _serve_here(tools: tuple[Tool, ...], settings: Settings) -> None:
+async def _serve_here(tools: tuple[Tool, ...], structured: Structured, settings: Settings) -> None:
     visitor = Visitor(_EVERYTHING)
     async with _starting(settings) as box:
-        server = build_server(lambda: asyncio.shield(box), lambda _: Visit(visitor, tools, secrets.token_hex(8)))
-        stopped = await _serve(server)
+
+        def visit(_: object) -> Visit:
+            return Visit(visitor, tools, structured, secrets.token_hex(8))
+
+        stopped = await _serve(build_server(lambda: asyncio.shield(box), visit))
     if stopped:
         _leave(stopped)
 
@@ -109,15 +111,18 @@ def _leave(number: int) -> None:
     os._exit(128 + number)
 
 
-def serve_bridge(address: str, key: str | None, tools: str) -> None:
-    """Serve until the input ends or a signal comes, by a service that runs at this address."""
-    asyncio.run(_serve_bridge(address, key, tools))
+def serve_bridge(address: str, key: str | None, **asked: str) -> None:
+    """Serve until the input ends or a signal comes, by a service that runs at this address.
+
+    `asked` are `tools` and `structured`, as the service takes them.
+    """
+    asyncio.run(_serve_bridge(address, key, asked))
 
 
-async def _serve_bridge(address: str, key: str | None, tools: str) -> None:
+async def _serve_bridge(address: str, key: str | None, asked: dict[str, str]) -> None:
     headers = {AGENT_HEADER: f"bridge-{secrets.token_hex(8)}"} | ({"Authorization": f"Bearer {key}"} if key else {})
     async with create_mcp_http_client(headers, httpx2.Timeout(_ANSWER_LIMIT_S, connect=10)) as http:
-        bridge = _Bridge(address, str(httpx2.URL(f"{address}/mcp", params={"tools": tools})), http)
+        bridge = _Bridge(address, str(httpx2.URL(f"{address}/mcp", params=asked)), http)
         stopped = await _serve(new_server(bridge.list_tools, bridge.call_tool))
         await bridge.close()
     if stopped:
@@ -135,19 +140,19 @@ class _Bridge:
         self._url = url
         self._http = http
 
-    async def list_tools(self, _context: Any, _params: PaginatedRequestParams | None) -> ListToolsResult:
+    async def list_tools(self, context: Context, _params: PaginatedRequestParams | None) -> ListToolsResult:
         """What the service lists."""
         try:
-            async with self._client() as client:
+            async with self._client(context) as client:
                 return ListToolsResult(tools=(await client.session.list_tools()).tools)
         except* httpx2.HTTPError as faults:
             raise MCPError(INTERNAL_ERROR, self._unanswered(faults).detail) from faults
 
-    async def call_tool(self, context: ServerRequestContext[Any, Any], given: CallToolRequestParams) -> CallToolResult:
+    async def call_tool(self, context: Context, given: CallToolRequestParams) -> CallToolResult:
         """What the service answers."""
         result = CallToolResult(content=[], is_error=True)
         try:
-            async with self._client() as client:
+            async with self._client(context) as client:
                 tell = context.session.report_progress
                 result = await client.session.call_tool(given.name, given.arguments, progress_callback=tell)
         except* httpx2.HTTPError as faults:
@@ -161,9 +166,16 @@ class _Bridge:
             async with asyncio.timeout(_CLOSE_LIMIT_S), self._client() as client:
                 await client.session.call_tool("browser_close", {})
 
-    def _client(self) -> Client:
+    def _client(self, context: Context | None = None) -> Client:
+        """A client that calls itself what ours does."""
+        ours = context.session.client_params if context is not None else None
         transport = streamable_http_client(self._url, http_client=self._http)
-        return Client(transport, mode=LATEST_MODERN_VERSION, cache=None)
+        return Client(
+            transport,
+            mode=LATEST_MODERN_VERSION,
+            cache=None,
+            client_info=ours.client_info if ours is not None else None,
+        )
 
     def _unanswered(self, faults: BaseException) -> BrowserCrashed:
         while isinstance(faults, BaseExceptionGroup):

@@ -9,7 +9,7 @@ from typing import Any
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp_types import CallToolResult, ImageContent, TextContent
+from mcp_types import CallToolResult, ImageContent, Implementation, TextContent
 
 MODES = ("legacy", "2026-07-28")
 _BLOCK = re.compile(
@@ -20,13 +20,17 @@ _BLOCK = re.compile(
 
 
 @contextlib.asynccontextmanager
-async def connected(base: str, mode: str = "legacy", tools: str = "all", **headers: str) -> AsyncIterator[Client]:
+async def connected(
+    base: str, mode: str = "legacy", tools: str = "all", name: str = "test", **headers: str
+) -> AsyncIterator[Client]:
     """A client of `/mcp`; underscores in header names stand for hyphens."""
     url = f"{base}/mcp?tools={tools}"
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     async with (
         create_mcp_http_client(sent) as http,
-        Client(streamable_http_client(url, http_client=http), mode=mode) as client,
+        Client(
+            streamable_http_client(url, http_client=http), mode=mode, client_info=Implementation(name=name, version="1")
+        ) as client,
     ):
         yield client
 

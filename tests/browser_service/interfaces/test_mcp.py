@@ -14,7 +14,9 @@ from PIL import Image
 from browser_service.interfaces.tools import TOOLS, chosen
 from browser_service.service import Service
 from browser_service.settings import parse_keys
+from tests.browser_service import running
 from tests.browser_service.interfaces.mcp_clients import MODES, connected, fails, parsed, use
+from tests.browser_service.running import short_folder
 from tests.browser_service.searxng import Instance, instance
 from tests.conftest import Api, serving
 from tests.site import Site
@@ -96,6 +98,22 @@ async def test_a_screenshot_is_a_picture(base: str, site: Site, mode: str) -> No
             assert "image_base64" not in taken.data
             assert taken.said.startswith(f"Picture of {taken.data['receipt']['url']}")
         await use(client, "browser_close")
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_clients_that_hide_the_text_get_nothing_else(base: str, site: Site, mode: str) -> None:
+    """Neither structured content nor the schema that promises it, unless the address asks for it."""
+    url = site.page("<p>shown</p>")
+    for tools, structured in (("all", False), ("all&structured=always", True)):
+        async with connected(base, mode, tools, "claude-code") as client:
+            listed = (await client.list_tools()).tools
+            assert [tool.output_schema is not None for tool in listed] == [structured] * len(listed)
+            fetched = await use(client, "web_fetch", url=url)
+            assert bool(fetched.data) == structured
+            assert "shown" in fetched.blocks[0][1]
+            failed = await client.call_tool("web_fetch", {})
+            assert failed.is_error
+            assert bool(failed.structured_content) == structured
 
 
 async def test_an_address_is_fetched_and_captured(base: str, site: Site) -> None:
@@ -180,6 +198,18 @@ async def test_a_cancelled_call_ends_its_work(base: str, site: Site, service: Se
             await call
         await until(lambda: not service._working)
         assert (await client.list_tools()).tools
+
+
+@pytest.mark.parametrize("mode", MODES)
+async def test_a_cancelled_action_leaves_a_session_that_can_be_used(base: str, site: Site, mode: str) -> None:
+    """The next action has its turn at once."""
+    async with connected(base, mode, Tabwright_Agent="patient") as client:
+        await use(client, "browser_open", url=site.page("<p>still here</p>"))
+        with pytest.raises(TimeoutError):
+            await asyncio.wait_for(client.call_tool("browser_wait", {"time_ms": 60_000}), 0.3)
+        read = await use(client, "browser_extract", timeout_ms=5_000)
+        assert read.data["content"].strip() == "still here"
+        await use(client, "browser_close")
 
 
 async def test_a_client_that_goes_away_ends_its_work(base: str, site: Site, service: Service) -> None:
@@ -273,4 +303,14 @@ async def test_the_gate_stands_before_it(base: str, service: Service) -> None:
             assert (await http.post("/mcp", json={}, headers=headers)).status_code == 403
         large = await http.post("/mcp", content=b" " * (service.settings.max_body_bytes + 1))
         assert large.status_code == 413
+        assert (await http.post("/mcp?structured=maybe", json={})).status_code == 422
         assert "no group" in (await http.post("/mcp?tools=nosuch", json={})).json()["detail"]
+
+
+async def test_open_connections_do_not_hold_up_the_end(site: Site) -> None:
+    """The service stops while a client listens, and says goodbye in time."""
+    with short_folder() as folder:
+        async with running.serving(site, folder) as (process, _), connected(process.base) as client:
+            await use(client, "browser_open", url=site.page("x"))
+            process.process.terminate()
+            assert await process.ended(10) == 0
