@@ -25,7 +25,7 @@ def configure(level: str, form: Literal["console", "json"]) -> None:
     root.handlers = [handler]
     root.setLevel(level.upper())
     logging.captureWarnings(capture=True)
-    for noisy in ("httpx", "httpcore", "asyncio", "uvicorn"):
+    for noisy in ("httpx", "httpcore", "asyncio", "uvicorn", "mcp"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 
 

@@ -17,7 +17,7 @@ from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import Server
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from mcp.shared.exceptions import MCPError
-from mcp_types import (
+from mcp.types import (
     INVALID_PARAMS,
     CallToolRequestParams,
     CallToolResult,
@@ -26,8 +26,8 @@ from mcp_types import (
     PaginatedRequestParams,
     ToolAnnotations,
 )
-from mcp_types import Tool as Listed
-from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
+from mcp.types import Tool as Listed
+from mcp.types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.requests import Request
 from starlette.types import Receive, Scope, Send
 
@@ -184,6 +184,7 @@ class Endpoint:
         self._manager = StreamableHTTPSessionManager(
             build_server(self._box, self._visit), max_request_body_size=self._settings.max_body_bytes
         )
+        self._connections: set[str] = set()
         self._ready = asyncio.Event()
         self._running: asyncio.Task[None] | None = None
 
@@ -227,10 +228,15 @@ class Endpoint:
         if connection is None or context.protocol_version not in HANDSHAKE_PROTOCOL_VERSIONS:
             return visit
         visitor = Visitor(visit.visitor.caller, f"connection {connection}")
-        if not self._toolbox.sessions.known(visitor):
+        if connection not in self._connections:
+            self._connections.add(connection)
             # The package has no public way to learn that a connection has ended.
-            context.session._connection.exit_stack.push_async_callback(self._toolbox.sessions.leave, visitor)  # noqa: SLF001
+            context.session._connection.exit_stack.push_async_callback(self._left, connection, visitor)  # noqa: SLF001
         return replace(visit, visitor=visitor)
+
+    async def _left(self, connection: str, visitor: Visitor) -> None:
+        self._connections.discard(connection)
+        await self._toolbox.sessions.leave(visitor)
 
 
 def _request(context: Context) -> Request:

@@ -52,6 +52,6 @@ def _serve(
         if server is None:
             mcp_stdio.serve_here(offered, structured)
         else:
-            mcp_stdio.serve_bridge(Remote(server, api_key).address, api_key, tools=tools, structured=structured)
+            mcp_stdio.serve_bridge(Remote(server, api_key), tools=tools, structured=structured)
 
     report(False, work)

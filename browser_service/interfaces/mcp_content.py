@@ -7,7 +7,7 @@ import secrets
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from mcp_types import ContentBlock, ImageContent, TextContent
+from mcp.types import ContentBlock, ImageContent, TextContent
 
 from browser_service.errors import TabwrightError
 from browser_service.interfaces.problems import problem
@@ -24,7 +24,7 @@ _LEFT_OUT: Final = frozenset(
         *("summary", "session", "value", "content_length", "truncated", "next_offset", "format", "sha256"),
         *("phases", "metadata", "words_kept", "extractor", "charset", "from_cache", "evidence", "expires_at"),
         *("engine_stats", "results", "success", "query", "total", "total_results", "search_time"),
-        *("_mode", "_fetched", "_fetched_count", "elapsed_ms", "settled", "content_type", "user_agent"),
+        *("_mode", "_fetched", "_fetched_count", "elapsed_ms", "settled", "content_type", "user_agent", "mime_type"),
     }
 )
 # Failures whose sentences are our own, whatever page was open.
@@ -99,6 +99,10 @@ def _body(document: Mapping[str, Any]) -> Iterator[str]:
         rest.pop("links", None)
     if "engine_stats" in document:
         rest |= _troubles(document["engine_stats"])
+    origin = _origin(document)
+    for name in ("url", "final_url"):
+        if rest.get(name) == origin:  # the first line names it
+            del rest[name]
     yield from _outline(rest)
     if main:
         yield ""
@@ -123,7 +127,7 @@ def _pages(document: Mapping[str, Any]) -> Iterator[str]:
 def _outline(document: Mapping[str, Any], indent: str = "") -> Iterator[str]:
     """Names with their values; what is empty is left out."""
     for name, value in document.items():
-        if value is None or value is False or value in ("", [], {}):
+        if not value and name != "value":
             continue
         if isinstance(value, Mapping):
             inner = list(_outline(value, indent + "  "))

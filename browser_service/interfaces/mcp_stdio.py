@@ -13,15 +13,15 @@ from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.server.lowlevel import Server
 from mcp.server.stdio import stdio_server
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp.shared.exceptions import MCPError
-from mcp_types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
-from mcp_types.version import LATEST_MODERN_VERSION
+from mcp.types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+from mcp.types.version import LATEST_MODERN_VERSION
 
 from browser_service.errors import BrowserCrashed
 from browser_service.interfaces import logs, mcp_content
 from browser_service.interfaces.mcp import Context, Structured, Visit, build_server, new_server
 from browser_service.interfaces.own_sessions import Visitor
+from browser_service.interfaces.remote import Remote
 from browser_service.interfaces.tool_routes import AGENT_HEADER
 from browser_service.interfaces.toolbox import Toolbox
 from browser_service.interfaces.tools import Tool
@@ -111,18 +111,19 @@ def _leave(number: int) -> None:
     os._exit(128 + number)
 
 
-def serve_bridge(address: str, key: str | None, **asked: str) -> None:
-    """Serve until the input ends or a signal comes, by a service that runs at this address.
+def serve_bridge(remote: Remote, **asked: str) -> None:
+    """Serve until the input ends or a signal comes, by a service that runs elsewhere.
 
     `asked` are `tools` and `structured`, as the service takes them.
     """
-    asyncio.run(_serve_bridge(address, key, asked))
+    asyncio.run(_serve_bridge(remote, asked))
 
 
-async def _serve_bridge(address: str, key: str | None, asked: dict[str, str]) -> None:
-    headers = {AGENT_HEADER: f"bridge-{secrets.token_hex(8)}"} | ({"Authorization": f"Bearer {key}"} if key else {})
-    async with create_mcp_http_client(headers, httpx2.Timeout(_ANSWER_LIMIT_S, connect=10)) as http:
-        bridge = _Bridge(address, str(httpx2.URL(f"{address}/mcp", params=asked)), http)
+async def _serve_bridge(remote: Remote, asked: dict[str, str]) -> None:
+    headers = {AGENT_HEADER: f"bridge-{secrets.token_hex(8)}", **remote.headers}
+    timeout = httpx2.Timeout(_ANSWER_LIMIT_S, connect=10)
+    async with httpx2.AsyncClient(headers=headers, timeout=timeout, trust_env=remote.through_proxies) as http:
+        bridge = _Bridge(remote.address, str(httpx2.URL(f"{remote.address}/mcp", params=asked)), http)
         stopped = await _serve(new_server(bridge.list_tools, bridge.call_tool))
         await bridge.close()
     if stopped:

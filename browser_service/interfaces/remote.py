@@ -24,7 +24,7 @@ class Failed(Exception):
 
 
 class Remote:
-    """`call` sends one request and gives the JSON of its answer."""
+    """`call` sends one request and gives the JSON of its answer. `headers` has the key."""
 
     def __init__(self, address: str | None, key: str | None) -> None:
         address = address or DEFAULT
@@ -37,8 +37,8 @@ class Remote:
             raise click.BadParameter(f"not the address of a service, such as {DEFAULT}.", param_hint="--server")
         if key is not None and not key.isascii():
             raise click.BadParameter("keys are of ASCII characters.", param_hint="--api-key")
-        self._headers = {"Authorization": f"Bearer {key.strip()}"} if key else {}
-        self._through_proxies = not _is_here(url.host)
+        self.headers = {"Authorization": f"Bearer {key.strip()}"} if key else {}
+        self.through_proxies = not _is_here(url.host)
 
     def call(self, method: str, path: str, values: dict[str, Any], session_id: str = "") -> dict[str, Any]:
         """The result as JSON. A failure raises Failed with its problem document."""
@@ -47,9 +47,9 @@ class Remote:
                 method,
                 self.address + path.format(session_id=quote(session_id, safe="")),
                 json=values if method in {"POST", "PATCH"} else None,
-                headers=self._headers,
+                headers=self.headers,
                 timeout=_LIMITS,
-                trust_env=self._through_proxies,
+                trust_env=self.through_proxies,
             )
         except httpx.HTTPError as fault:
             raise Failed(self._no_answer(fault)) from fault
@@ -74,9 +74,9 @@ class Remote:
                 self.address + path,
                 params={"stream": "true"},
                 json=values,
-                headers=self._headers,
+                headers=self.headers,
                 timeout=_LIMITS,
-                trust_env=self._through_proxies,
+                trust_env=self.through_proxies,
             ) as answer:
                 if not answer.headers.get("content-type", "").startswith("text/event-stream"):
                     answer.read()

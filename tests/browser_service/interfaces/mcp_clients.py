@@ -6,10 +6,10 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import Any
 
+import httpx2
 from mcp import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
-from mcp_types import CallToolResult, ImageContent, Implementation, TextContent
+from mcp.types import CallToolResult, ImageContent, Implementation, TextContent
 
 MODES = ("legacy", "2026-07-28")
 _BLOCK = re.compile(
@@ -27,7 +27,7 @@ async def connected(
     url = f"{base}/mcp?tools={tools}"
     sent = {name.replace("_", "-"): value for name, value in headers.items()}
     async with (
-        create_mcp_http_client(sent) as http,
+        httpx2.AsyncClient(headers=sent, timeout=60) as http,
         Client(
             streamable_http_client(url, http_client=http), mode=mode, client_info=Implementation(name=name, version="1")
         ) as client,
