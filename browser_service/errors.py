@@ -90,6 +90,13 @@ class ElementNotActionable(TabwrightError):
     title = "Element not actionable"
 
 
+class StaleRef(TabwrightError):
+    """The element that a ref of a snapshot meant is gone, or is another one now."""
+
+    code = "stale_ref"
+    title = "Stale ref"
+
+
 class AmbiguousSelector(TabwrightError):
     """`strict` was asked for and the selector matches several elements."""
 
@@ -156,6 +163,7 @@ STATUS: dict[type[TabwrightError], int] = {
     SessionBusy: 409,
     ElementNotFound: 404,
     ElementNotActionable: 409,
+    StaleRef: 409,
     AmbiguousSelector: 409,
     NoPage: 409,
     ScriptFailed: 422,

@@ -4,7 +4,7 @@ import asyncio
 import itertools
 import logging
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,12 +32,18 @@ class Mode:
 
 
 class Launcher:
-    """Starts browsers below one run folder; all of them behind `proxy_server` until a context names its own proxy."""
+    """Starts browsers below one run folder; all of them behind `proxy_server` until a context names its own proxy.
 
-    def __init__(self, settings: PoolSettings, folder: Path, proxy_server: str) -> None:
+    `engines`: sources of selector engines, by name, that run out of reach of pages' scripts.
+    """
+
+    def __init__(
+        self, settings: PoolSettings, folder: Path, proxy_server: str, engines: Mapping[str, str] | None = None
+    ) -> None:
         self._settings = settings
         self._folder = folder
         self._proxy_server = proxy_server
+        self._engines = dict(engines or {})
         self._numbers = itertools.count(1)
         self._environment = asyncio.Lock()
         self.modes: dict[Kind, Mode] = {}
@@ -111,6 +117,8 @@ class Launcher:
                     del os.environ["TMPDIR"]
                 else:
                     os.environ["TMPDIR"] = before
+        for name, source in self._engines.items():
+            await playwright.selectors.register(name, script=source, content_script=True)
         # Playwright tells nobody when its driver dies, so the process itself has to be watched.
         transport = manager._client._transport  # type: ignore[union-attr]  # noqa: SLF001
         transport.on_error_future.add_done_callback(_retrieve)

@@ -21,6 +21,7 @@ from browser_service.searcher import Searcher
 from browser_service.session import Lifetime, Session
 from browser_service.sessions import Sessions
 from browser_service.settings import Settings
+from browser_service.tab import refs
 from browser_service.tab.options import ContextOptions
 from browser_service.web import Web
 from fetch.address import Rule
@@ -73,7 +74,7 @@ class Service:
             rotation = Rotation([each.get_secret_value() for each in settings.network.proxy_list])
             self.web = await stack.enter_async_context(Web(settings.fetch, self.egress, self.rule, rotation))
             nowhere = await self.egress.open_closed_exit()
-            self.launcher = Launcher(settings.pool, folder.path, nowhere.server)
+            self.launcher = Launcher(settings.pool, folder.path, nowhere.server, {refs.ENGINE: refs.engine()})
             self.pool = BrowserPool(settings.pool, self.launcher, self.egress, rotation)
             stack.push_async_callback(self.pool.close)
             await self.pool.fleet.start()

@@ -24,10 +24,11 @@ ARGUMENTS: Final[dict[str, tuple[str, ...]]] = {
     "click": ("selector",),
     "type": ("selector", "text"),
     "wait": ("selector",),
+    "find": ("text",),
     "capture_screenshot": ("url",),
 }
 # The field that goes into a pipe alone.
-MAIN: Final = {"extract": "content", "evaluate": "result", "create_session": "id"}
+MAIN: Final = {"extract": "content", "snapshot": "content", "evaluate": "result", "create_session": "id"}
 # Fields that hold an address to be opened (the `url` of wait is a pattern).
 ADDRESSES: Final = {"open": ("url", "referer"), "capture_screenshot": ("url",)}
 

@@ -11,6 +11,7 @@ from browser_service.operations.screenshot import Capture, Screenshot
 from browser_service.operations.search import Search
 from browser_service.operations.sessions import Close, CreateSession, DeleteSession, GetSession, ListSessions
 from browser_service.operations.settings import ChangeSettings, GetSettings, TrySearxng
+from browser_service.operations.snapshot import Find, TakeSnapshot
 
 OPERATIONS: tuple[type[Operation[Any]], ...] = (
     CreateSession,
@@ -21,6 +22,8 @@ OPERATIONS: tuple[type[Operation[Any]], ...] = (
     Screenshot,
     Evaluate,
     Extract,
+    TakeSnapshot,
+    Find,
     Click,
     Type,
     Scroll,

@@ -6,17 +6,17 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from browser_service.operations.operation import Action, Result
-from browser_service.operations.target import SELECTOR, InFrame, Selector, ShortTimeout, Targeted
+from browser_service.operations.target import SELECTOR, InFrame, Ref, Selector, ShortTimeout, Targeted
 from browser_service.session import Session
 from browser_service.settings import Scope
 from browser_service.tab import keyboard, pointer, scrolling, waiting
 from browser_service.tab.changes import Changes
 from browser_service.tab.effects import Effects
-from browser_service.tab.locate import Found, Intent, find
+from browser_service.tab.locate import Found, Intent, find, find_ref
 from browser_service.tab.tab import Tab
 from fetch.untrusted import Untrusted
 
-Condition = Literal["selector", "text", "url", "js", "time"]
+Condition = Literal["selector", "ref", "text", "url", "js", "time"]
 
 
 class Acted(Result):
@@ -57,6 +57,7 @@ class Click(Targeted, Action[Acted]):
     name: ClassVar[str] = "click"
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"selector": "text=Sign in"},
+        {"ref": "e12"},
         {"selector": "#row-3 button", "button": "right"},
         {"x": 640, "y": 400},
     )
@@ -72,17 +73,17 @@ class Click(Targeted, Action[Acted]):
         deadline = loop.time() + self.timeout_ms / 1000
         before = Effects(session.tabs, tab, session.seat.exit)
         warnings: list[str] = []
-        if self.selector is None:
+        if self.x is not None:
             await pointer.click_at(
-                tab.page, self.x or 0, self.y or 0, button=self.button, count=self.count, modifiers=self.modifiers
+                tab.page, self.x, self.y or 0, button=self.button, count=self.count, modifiers=self.modifiers
             )
         else:
-            found = await locate(self, tab, self.selector, "click")
+            found = await locate(self, tab, "click")
             warnings = found.warnings
             left_ms = max(1.0, (deadline - loop.time()) * 1000)
             await pointer.click(
                 found,
-                self.selector,
+                self.ref or self.selector or "",
                 world=tab.world,
                 button=self.button,
                 count=self.count,
@@ -112,16 +113,18 @@ class Type(Targeted, Action[Typed]):
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self.timeout_ms / 1000
         before = Effects(session.tabs, tab, session.seat.exit)
-        if self.selector is None:
-            await pointer.click_at(tab.page, self.x or 0, self.y or 0, button="left", count=1, modifiers=())
+        if self.x is not None:
+            await pointer.click_at(tab.page, self.x, self.y or 0, button="left", count=1, modifiers=())
             found = await look(tab, "*:focus", None, self.timeout_ms)
         else:
             at_once = self.clear and not self.slowly
-            found = await locate(self, tab, self.selector, "type" if at_once else None)
-        name = self.selector or "the focused element"
+            found = await locate(self, tab, "type" if at_once else None)
+        name = self.ref or self.selector or "the focused element"
         left_ms = max(1.0, (deadline - loop.time()) * 1000)
         await keyboard.type_text(found, name, self.text, clear=self.clear, slowly=self.slowly, timeout_ms=left_ms)
-        value, title = await keyboard.value_of(found, None if self.frame else tab.world, min(left_ms, 1000))
+        value, title = await keyboard.value_of(
+            found, tab.world if self.frame is None and self.ref is None else None, min(left_ms, 1000)
+        )
         if self.submit:
             title = None
             await keyboard.submit(found, tab.page, left_ms)
@@ -137,19 +140,23 @@ class Scroll(InFrame, Action[Scrolled]):
         {"direction": "bottom"},
         {"direction": "bottom", "until": "no_growth", "timeout_ms": 20_000},
         {"selector": "#comments"},
+        {"ref": "e12"},
     )
 
     direction: scrolling.Direction = Field("down", description="where to")
     amount: int | None = Field(None, ge=1, le=1_000_000, description="pixels for up and down; default 500")
     selector: Selector | None = Field(None, description="scroll this element to the middle")
+    ref: Ref | None = Field(None, description="scroll the element with this ref to the middle")
     container: Selector | None = Field(None, description="scroll inside this element")
     until: Literal["no_growth"] | None = Field(None, description="keep on at the bottom until nothing more loads")
     timeout_ms: ShortTimeout = 10_000
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.selector is not None and (self.container is not None or self.until is not None):
-            raise ValueError("selector scrolls one element into view: leave out container and until")
+        if self.selector is not None and self.ref is not None:
+            raise ValueError("give at most one of selector and ref")
+        if (self.selector or self.ref) and (self.container is not None or self.until is not None):
+            raise ValueError("selector and ref scroll one element into view: leave out container and until")
         if self.until is not None and (self.direction not in {"down", "bottom"} or self.container is not None):
             raise ValueError("until goes with direction bottom, on the page itself")
         return self
@@ -159,8 +166,12 @@ class Scroll(InFrame, Action[Scrolled]):
         tab.check()
         deadline = asyncio.get_running_loop().time() + self.timeout_ms / 1000
         seconds = self.timeout_ms / 1000
-        if self.selector is not None:
-            found = await look(tab, self.selector, self.frame, self.timeout_ms)
+        if self.selector is not None or self.ref is not None:
+            found = await (
+                look_up(tab, self.ref, self.timeout_ms)
+                if self.ref is not None
+                else look(tab, self.selector or "", self.frame, self.timeout_ms)
+            )
             await found.locator.evaluate(
                 "(e) => e.scrollIntoView({block: 'center', inline: 'nearest', behavior: 'instant'})",
                 timeout=self.timeout_ms,
@@ -186,12 +197,14 @@ class Wait(InFrame, Action[Waited]):
     examples: ClassVar[tuple[dict[str, Any], ...]] = (
         {"selector": "#results"},
         {"selector": ".spinner", "state": "hidden"},
+        {"ref": "e7", "state": "detached"},
         {"text": "Thank you"},
         {"url": "**/done"},
         {"time_ms": 500},
     )
 
     selector: Selector | None = Field(None, description=SELECTOR)
+    ref: Ref | None = Field(None, description="the element with this ref")
     state: waiting.State = Field("visible", description="of the element that is waited for")
     text: str | None = Field(None, min_length=1, max_length=10_000, description="until this is to be seen")
     url: str | None = Field(None, min_length=1, max_length=8_192, description="part of the address, or a glob with *")
@@ -203,8 +216,8 @@ class Wait(InFrame, Action[Waited]):
 
     @model_validator(mode="after")
     def _one_condition(self) -> Self:
-        if sum(each is not None for each in (self.selector, self.text, self.url, self.js)) > 1:
-            raise ValueError("give one condition: selector, text, url or js")
+        if sum(each is not None for each in (self.selector, self.ref, self.text, self.url, self.js)) > 1:
+            raise ValueError("give one condition: selector, ref, text, url or js")
         return self
 
     def scope_needed(self) -> Scope:
@@ -221,6 +234,7 @@ class Wait(InFrame, Action[Waited]):
         """Which condition was given."""
         named: tuple[tuple[Condition, str | None], ...] = (
             ("selector", self.selector),
+            ("ref", self.ref),
             ("text", self.text),
             ("url", self.url),
             ("js", self.js),
@@ -238,6 +252,9 @@ class Wait(InFrame, Action[Waited]):
             case "selector":
                 tab.check()
                 await waiting.for_selector(tab.page, self.selector or "", self.frame, self.state, max(1, limit_ms))
+            case "ref":
+                tab.check()
+                await waiting.for_ref(tab, session.tabs.numbers, self.ref or "", self.state, max(1, limit_ms))
             case "text":
                 tab.check()
                 await waiting.for_text(tab.page, self.text or "", self.frame, max(1, limit_ms))
@@ -250,11 +267,19 @@ class Wait(InFrame, Action[Waited]):
         return Waited(matched=self.kind(), elapsed_ms=round((loop.time() - began) * 1000))
 
 
-async def locate(target: Targeted, tab: Tab, selector: str, intent: Intent | None) -> Found:
-    """The element that a targeted action means."""
+async def locate(target: Targeted, tab: Tab, intent: Intent | None) -> Found:
+    """The element that a targeted action means by selector or ref."""
+    if target.ref is not None:
+        return await look_up(tab, target.ref, target.timeout_ms)
     wait_ms = target.timeout_ms if target.wait else 0
     return await look(
-        tab, selector, target.frame, target.timeout_ms, strict=target.strict, wait_ms=wait_ms, intent=intent
+        tab,
+        target.selector or "",
+        target.frame,
+        target.timeout_ms,
+        strict=target.strict,
+        wait_ms=wait_ms,
+        intent=intent,
     )
 
 
@@ -273,3 +298,9 @@ async def look(
     return await tab.steady(
         lambda: find(tab.page, tab.world, selector, frame, strict=strict, wait_ms=wait_ms, intent=intent), deadline
     )
+
+
+async def look_up(tab: Tab, ref: str, timeout_ms: float) -> Found:
+    """The element that a ref means. Raises StaleRef where it is gone or another one now."""
+    deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
+    return await tab.steady(lambda: find_ref(tab.page, tab.frames, ref, timeout_ms / 1000), deadline)

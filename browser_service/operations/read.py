@@ -6,12 +6,12 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from browser_service.operations.operation import Action, Result
-from browser_service.operations.target import Format, InFrame, Selector
+from browser_service.operations.target import Format, InFrame, Ref, Selector
 from browser_service.session import Session
 from browser_service.settings import Scope
 from browser_service.tab.changes import Changes
 from browser_service.tab.evaluate import evaluate, evaluate_in_frame
-from browser_service.tab.locate import find, frame_of
+from browser_service.tab.locate import find, find_ref, frame_of
 from browser_service.tab.read import Reading, read, read_element
 from browser_service.tab.tab import Tab
 from browser_service.tab.world import gone_with_its_document
@@ -105,11 +105,18 @@ class Extract(InFrame, Action[Extracted]):
     )
 
     selector: Selector | None = Field(None, description="only this element")
+    ref: Ref | None = Field(None, description="only the element with this ref")
     max_chars: int = Field(15_000, ge=0, le=50_000_000, description="0: all")
     offset: int = Field(0, ge=0, description="where to go on: next_offset of the call before")
     format: Format = Field("text", description="of the content")
     main_content: bool = Field(False, description="only the main part: no navigation, header, footer, side bars")
     timeout_ms: int = Field(10_000, ge=1, le=300_000, description="time limit in milliseconds")
+
+    @model_validator(mode="after")
+    def _one_element(self) -> Self:
+        if self.ref is not None and (self.selector is not None or self.frame is not None):
+            raise ValueError("ref goes alone: leave out selector and frame")
+        return self
 
     async def act(self, session: Session, tab: Tab) -> Extracted:
         """Read."""
@@ -130,11 +137,14 @@ class Extract(InFrame, Action[Extracted]):
 
         async def ask() -> Reading:
             left_s = max(0.05, deadline - asyncio.get_running_loop().time())
-            if self.selector is None and self.frame is None:
+            if self.selector is None and self.frame is None and self.ref is None:
                 return await read(
                     tab.world, selector=None, format=self.format, main_content=self.main_content, timeout_s=left_s
                 )
-            found = await find(tab.page, tab.world, self.selector or "html", self.frame)
+            if self.ref is not None:
+                found = await find_ref(tab.page, tab.frames, self.ref, left_s)
+            else:
+                found = await find(tab.page, tab.world, self.selector or "html", self.frame)
             with gone_with_its_document():
                 handle = await found.locator.element_handle(timeout=left_s * 1000)
                 return await read_element(handle, format=self.format, main_content=self.main_content, timeout_s=left_s)

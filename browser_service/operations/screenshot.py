@@ -9,12 +9,12 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import BaseModel, Field, model_validator
 
 from browser_service.errors import Blocked, BrowserCrashed, UpstreamStatus
-from browser_service.operations.interact import Click, Scroll, Type, Wait
+from browser_service.operations.interact import Click, Scroll, Type, Wait, look_up
 from browser_service.operations.interact import look as find_steadily
 from browser_service.operations.open import Open, Opened
 from browser_service.operations.operation import Action, Call, Operation, Result
 from browser_service.operations.read import Evaluate
-from browser_service.operations.target import InFrame, Selector
+from browser_service.operations.target import InFrame, Ref, Selector
 from browser_service.session import Session
 from browser_service.settings import Scope
 from browser_service.tab.capture import Shot, capture
@@ -108,20 +108,31 @@ class Screenshot(Look, InFrame, Action[Picture]):
         {},
         {"full_page": True, "format": "webp"},
         {"selector": "#chart", "max_width": 800},
+        {"ref": "e12"},
     )
+
+    ref: Ref | None = Field(None, description="only the element with this ref")
+
+    @model_validator(mode="after")
+    def _one_element(self) -> Self:
+        if self.ref is not None and (self.selector is not None or self.full_page or self.clip is not None):
+            raise ValueError("give at most one of selector, ref, full_page and clip")
+        return self
 
     async def act(self, session: Session, tab: Tab) -> Picture:
         """Take it."""
         tab.check()
-        return await take(self, session, tab, self.frame)
+        return await take(self, session, tab, self.frame, self.ref)
 
 
-async def take(look: Look, session: Session, tab: Tab, frame: str | None) -> Picture:
+async def take(look: Look, session: Session, tab: Tab, frame: str | None, ref: str | None = None) -> Picture:
     """Take the picture and write its receipt."""
     deadline = asyncio.get_running_loop().time() + look.timeout_ms / 1000
     element = None
     warnings: list[str] = []
-    if look.selector is not None:
+    if ref is not None:
+        element = (await look_up(tab, ref, look.timeout_ms)).locator
+    elif look.selector is not None:
         found = await find_steadily(tab, look.selector, frame, look.timeout_ms)
         element, warnings = found.locator, found.warnings
     shot = Shot(

@@ -5,8 +5,11 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, BaseModel, Field, model_validator
 
+from browser_service.tab.refs import ENGINE, REF
+
 SELECTOR = 'CSS, or text="…", role=button[name="…"], xpath=…; reaches into open shadow roots'
 _EMPTY = re.compile(r"(text|role|xpath|css)=\s*(\"\"|'')?\s*")
+_REF = re.compile(rf"(^|>>)\s*{ENGINE}=")
 
 
 def _means_something(selector: str) -> str:
@@ -14,6 +17,8 @@ def _means_something(selector: str) -> str:
         raise ValueError("is empty")
     if selector.lstrip().startswith(("nth=", "internal:")):
         raise ValueError("must begin with CSS, text=, role= or xpath=")
+    if _REF.search(selector):
+        raise ValueError("holds a ref: give that in the field ref")
     return selector
 
 
@@ -22,6 +27,7 @@ Selector = Annotated[
     AfterValidator(_means_something),
     Field(min_length=1, max_length=10_000, description=SELECTOR),
 ]
+Ref = Annotated[str, Field(pattern=rf"^{REF.pattern}$", description="ref from a snapshot, such as e12 or f1e3")]
 ShortTimeout = Annotated[int, Field(ge=1, le=300_000, description="time limit in milliseconds")]
 
 
@@ -45,9 +51,10 @@ class InFrame(OnTab):
 
 
 class Targeted(InFrame):
-    """Acts on one element: by `selector`, or at a point of the viewport by `x` and `y` (CSS pixels)."""
+    """Acts on one element: by `selector`, by `ref`, or at a point of the viewport by `x` and `y` (CSS pixels)."""
 
     selector: Selector | None = Field(None, description=SELECTOR)
+    ref: Ref | None = Field(None, description="ref from a snapshot, such as e12 or f1e3")
     x: float | None = Field(None, ge=0, le=100_000, description="point in the viewport, from the left")
     y: float | None = Field(None, ge=0, le=100_000, description="point in the viewport, from the top")
     strict: bool = Field(False, description="fail when the selector matches several elements")
@@ -58,10 +65,10 @@ class Targeted(InFrame):
     def _one_target(self) -> Self:
         if (self.x is None) != (self.y is None):
             raise ValueError("give both x and y")
-        if (self.selector is None) == (self.x is None):
-            raise ValueError("give exactly one target: selector, or x and y")
+        if sum(each is not None for each in (self.selector, self.ref, self.x)) != 1:
+            raise ValueError("give exactly one target: selector, ref, or x and y")
         if self.selector is None and self.frame is not None:
-            raise ValueError("frame goes with selector; x and y count from the corner of the viewport")
+            raise ValueError("frame goes with selector; a ref knows its frame, x and y count in the viewport")
         return self
 
 

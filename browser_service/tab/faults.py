@@ -12,6 +12,7 @@ from browser_service.errors import (
     TabwrightError,
     TimedOut,
 )
+from browser_service.tab.refs import stale
 from browser_service.tab.world import is_gone
 
 _CLOSED = ("has been closed", "Target closed", "Connection closed", "Browser closed", "Session closed", "not attached")
@@ -38,6 +39,9 @@ def translate(fault: PlaywrightError, *, crashed: bool, browser_dead: bool) -> T
         return page_crashed()
     if is_closed(fault):
         return NoPage("The tab was closed during this call.", hint="See the session's tabs, or call open.")
+    ref = stale(fault)
+    if ref is not None:
+        return ref
     if is_gone(fault) or "Frame was detached" in text:
         return TimedOut("The page moved on during this call.", hint="Look where the tab is now, then try again.")
     return _refused(fault, text)

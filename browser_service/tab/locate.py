@@ -7,8 +7,10 @@ from typing import Any, Literal
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import Frame, FrameLocator, Locator, Page
+from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.errors import AmbiguousSelector, ElementNotActionable, ElementNotFound, TabwrightError, TimedOut
+from browser_service.tab import refs
 from browser_service.tab.world import World, gone_with_its_document, script
 
 DIAGNOSE_LIMIT_S = 0.4
@@ -99,6 +101,17 @@ async def find(
     return found
 
 
+async def find_ref(page: Page, frames: refs.Frames, ref: str, limit_s: float) -> Found:
+    """The element that a ref means. Raises StaleRef where it is gone or another one now."""
+    locator = refs.locate(page, frames, ref)
+    try:
+        with gone_with_its_document():  # evaluate_all would look in the world of the page's scripts
+            seen = await locator.evaluate(f"(e) => ({_INSPECT})([e])", timeout=limit_s * 1000)
+    except PlaywrightTimeout:
+        raise refs.gone("the frame that it was in does not answer.") from None
+    return Found(locator, seen["kind"], seen)
+
+
 async def _glance(world: World, selector: str, intent: Intent | None) -> dict[str, Any] | None:
     """What `_inspect` tells, three times faster and out of reach of the page's scripts.
 
@@ -136,8 +149,9 @@ async def why_not(locator: Locator, selector: str) -> TabwrightError:
     try:
         async with asyncio.timeout(DIAGNOSE_LIMIT_S):
             seen = await locator.evaluate(_DIAGNOSE, timeout=DIAGNOSE_LIMIT_S * 1000)
-    except (TimeoutError, PlaywrightError):
-        return TimedOut(f"Nothing could be done with {selector!r} in time; the page does not answer.")
+    except (TimeoutError, PlaywrightError) as fault:
+        ref = refs.stale(fault) if isinstance(fault, PlaywrightError) else None
+        return ref or TimedOut(f"Nothing could be done with {selector!r} in time; the page does not answer.")
     about = {"problem": seen["problem"]}
     match seen["problem"]:
         case "covered":

@@ -10,7 +10,9 @@ from playwright.async_api import CDPSession, Page
 from playwright.async_api import Error as PlaywrightError
 
 from browser_service.errors import NoPage, TimedOut
+from browser_service.tab.difference import Baseline
 from browser_service.tab.faults import page_crashed
+from browser_service.tab.refs import Frames
 from browser_service.tab.settle import SOURCE, Settled, Watch
 from browser_service.tab.world import TITLE, World, WorldGone, terminate
 
@@ -38,6 +40,8 @@ class Tab:
         self.world = World(cdp)
         self.watch = Watch(page, cdp, self.world, light=light)
         self.on_console_error: Callable[[str], None] | None = None
+        self.frames = Frames()
+        self.baseline: Baseline | None = None
         self.replaces: Literal["", "crashed", "stuck"] = ""
         self._console_since = 0.0
         self._console_lines = 0

@@ -16,6 +16,7 @@ from browser_service.errors import InvalidRequest, NoPage
 from browser_service.tab.block import Blocker
 from browser_service.tab.changes import TEXT, Dialog, Download, Journal
 from browser_service.tab.options import ContextOptions
+from browser_service.tab.refs import Numbers
 from browser_service.tab.tab import Tab
 from browser_service.tab.window import fit
 
@@ -41,6 +42,7 @@ class Tabs:
         self.journal = Journal()
         self.dialogs: Literal["default", "accept", "dismiss"] = "default"
         self.limit = 10
+        self.numbers = Numbers()
         self.ending = False
         self.viewport = options.viewport
         self._light = options.browser == "light"

@@ -8,6 +8,7 @@ from playwright.async_api import Locator, Page
 from playwright.async_api import TimeoutError as PlaywrightTimeout
 
 from browser_service.errors import TimedOut
+from browser_service.tab import refs
 from browser_service.tab.evaluate import evaluate
 from browser_service.tab.locate import scope
 from browser_service.tab.tab import Tab
@@ -31,6 +32,17 @@ async def for_selector(page: Page, selector: str, frame: str | None, state: Stat
             f"{selector!r} was not {state} within {timeout_ms / 1000:g} s; {await _standing(every)}.",
             hint="Raise timeout_ms, or look at the page with extract or screenshot.",
         ) from None
+
+
+async def for_ref(tab: Tab, numbers: refs.Numbers, ref: str, state: State, timeout_ms: float) -> None:
+    """Until the element of a ref is in `state`; one that is another now is gone. Raises TimedOut, StaleRef."""
+    leaving = state in {"hidden", "detached"}
+    if leaving and not refs.given(ref, numbers):
+        raise refs.gone("it was never given.")
+    try:
+        await refs.locate(tab.page, tab.frames, ref, lenient=leaving).wait_for(state=state, timeout=timeout_ms)
+    except PlaywrightTimeout:
+        raise TimedOut(f"{ref} was not {state} within {timeout_ms / 1000:g} s.", hint="Raise timeout_ms.") from None
 
 
 async def _standing(every: Locator) -> str:

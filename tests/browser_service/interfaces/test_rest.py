@@ -19,7 +19,7 @@ from tests.site import Site
 
 # Plain text fields of results that are ours, not a page's.
 OURS = {"id", "answer", "kind", "user_agent", "code", "detail", "image_base64", "mime_type", "sha256", "closed_tabs"}
-OURS |= {"extractor", "outcome", "mode", "resting_until"}  # names of our own choices
+OURS |= {"extractor", "outcome", "mode", "resting_until", "ref"}  # names of our own choices
 OURS |= {"query"}  # the caller's own words
 # Settings: written by whoever may change them
 OURS |= {"settings", "value", "default", "choices", "description", "source", "variable", "note", "warnings"}

@@ -9,6 +9,7 @@ from typing import Any, Literal
 from playwright.async_api import Browser, CDPSession, Page, async_playwright
 
 from browser_service import finder
+from browser_service.tab import refs
 from browser_service.tab.capture import Picture, Shot, capture
 from browser_service.tab.options import Viewport
 from browser_service.tab.window import fit
@@ -24,6 +25,7 @@ async def launched(kind: Kind, *arguments: str) -> AsyncIterator[Browser]:
     """A browser of this kind; the full one has windows, on no display."""
     headed = ["--ozone-platform=headless", "--disable-gpu", "--screen-info={1920x1080 workAreaBottom=48}"]
     async with async_playwright() as playwright:
+        await playwright.selectors.register(refs.ENGINE, script=refs.engine(), content_script=True)
         browser = await playwright.chromium.launch(
             executable_path=finder.find(kind, None).executable,
             headless=kind == "light",
