@@ -9,7 +9,7 @@ from browser_service.operations.operation import Action, Result
 from browser_service.operations.target import SELECTOR, InFrame, Ref, Selector, ShortTimeout, Targeted
 from browser_service.session import Session
 from browser_service.settings import Scope
-from browser_service.tab import keyboard, pointer, scrolling, waiting
+from browser_service.tab import keyboard, pointer, refs, scrolling, waiting
 from browser_service.tab.changes import Changes
 from browser_service.tab.effects import Effects
 from browser_service.tab.locate import Found, Intent, find, find_ref
@@ -90,6 +90,9 @@ class Click(Targeted, Action[Acted]):
                 modifiers=self.modifiers,
                 timeout_ms=left_ms,
             )
+            refused = self.ref and await refs.refused(tab.page, tab.frames, self.ref)
+            if refused:
+                raise refused
         return Acted(changes=await before.report(deadline), warnings=warnings)
 
 
@@ -270,7 +273,7 @@ class Wait(InFrame, Action[Waited]):
 async def locate(target: Targeted, tab: Tab, intent: Intent | None) -> Found:
     """The element that a targeted action means by selector or ref."""
     if target.ref is not None:
-        return await look_up(tab, target.ref, target.timeout_ms)
+        return await look_up(tab, target.ref, target.timeout_ms, intent)
     wait_ms = target.timeout_ms if target.wait else 0
     return await look(
         tab,
@@ -300,7 +303,7 @@ async def look(
     )
 
 
-async def look_up(tab: Tab, ref: str, timeout_ms: float) -> Found:
+async def look_up(tab: Tab, ref: str, timeout_ms: float, intent: Intent | None = None) -> Found:
     """The element that a ref means. Raises StaleRef where it is gone or another one now."""
     deadline = asyncio.get_running_loop().time() + timeout_ms / 1000
-    return await tab.steady(lambda: find_ref(tab.page, tab.frames, ref, timeout_ms / 1000), deadline)
+    return await tab.steady(lambda: find_ref(tab.page, tab.frames, ref, timeout_ms / 1000, intent), deadline)

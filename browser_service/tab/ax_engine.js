@@ -13,19 +13,53 @@
     } catch (fault) {
       answer = { fault: String(fault), pattern: fault instanceof SyntaxError };
     }
-    const paper = document.implementation.createHTMLDocument('').createElement('pre');
-    paper.textContent = JSON.stringify(answer);
-    return [paper];
+    return [paper(JSON.stringify(answer))];
   }
 
-  // `12`: element 12, an error where it is stale. `12?`: nothing where it is stale.
+  function paper(text) {
+    const sheet = document.implementation.createHTMLDocument('').createElement('pre');
+    sheet.textContent = text;
+    return sheet;
+  }
+
+  // A page may change the element between this moment and the press: then the press does nothing, and `blocked` says why.
+  const GUARD_MS = 2000;
+  const PRESSES = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick', 'contextmenu'];
+  let blocked = '';
+  let unguard = () => {};
+
+  function guard(number) {
+    unguard();
+    blocked = '';
+    let judged = false;
+    const until = performance.now() + GUARD_MS;
+    const watch = (event) => {
+      if (performance.now() > until) return unguard();
+      if (!event.isTrusted) return;
+      if (!judged) blocked = refs.stale(number);
+      judged = true;
+      if (!blocked) return;
+      event.preventDefault();
+      event.stopImmediatePropagation();
+    };
+    for (const each of PRESSES) window.addEventListener(each, watch, true);
+    unguard = () => PRESSES.forEach((each) => window.removeEventListener(each, watch, true));
+  }
+
+  // `12`: element 12, an error where it is stale. `12?`: nothing where it is stale. `12!`: element 12, to be pressed now.
+  // `!`: why nothing was pressed.
   function queryAll(root, body) {
     if (body.startsWith('*')) return snapshot(root, JSON.parse(decodeURIComponent(body.slice(1))));
-    const [, number, lenient] = /^(\d+)(\??)$/.exec(body);
+    if (body === '!') {
+      unguard();
+      return [paper(blocked)];
+    }
+    const [, number, manner] = /^(\d+)([?!]?)$/.exec(body);
     const why = refs.stale(Number(number));
-    if (!why) return [refs.element(Number(number))];
-    if (lenient) return [];
-    throw new Error(`stale ref: ${why}.`);
+    if (why && manner === '?') return [];
+    if (why) throw new Error(`stale ref: ${why}.`);
+    if (manner === '!') guard(Number(number));
+    return [refs.element(Number(number))];
   }
 
   return { queryAll, query: (root, body) => queryAll(root, body)[0] ?? null };

@@ -101,9 +101,9 @@ async def find(
     return found
 
 
-async def find_ref(page: Page, frames: refs.Frames, ref: str, limit_s: float) -> Found:
+async def find_ref(page: Page, frames: refs.Frames, ref: str, limit_s: float, intent: Intent | None = None) -> Found:
     """The element that a ref means. Raises StaleRef where it is gone or another one now."""
-    locator = refs.locate(page, frames, ref)
+    locator = refs.locate(page, frames, ref, "!" if intent == "click" else "")
     try:
         with gone_with_its_document():  # evaluate_all would look in the world of the page's scripts
             seen = await locator.evaluate(f"(e) => ({_INSPECT})([e])", timeout=limit_s * 1000)

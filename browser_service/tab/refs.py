@@ -8,6 +8,7 @@ engine compares the node with what it was. Numbers are never used twice in a ses
 
 import re
 from dataclasses import dataclass, field
+from typing import Literal
 
 from playwright.async_api import Error as PlaywrightError
 from playwright.async_api import FrameLocator, Locator, Page
@@ -16,6 +17,8 @@ from browser_service.errors import StaleRef
 from browser_service.tab.world import script
 
 ENGINE = "ref"
+VERDICT_LIMIT_MS = 1000
+Manner = Literal["", "?", "!"]
 REF = re.compile(r"(?:f(\d{1,6}))?e(\d{1,9})")
 _STALE = re.compile(r"stale ref: ([^\n]*)")
 _HINT = "Take a new snapshot, and use a ref from it."
@@ -53,13 +56,24 @@ class Frames:
         return self.numbers[owner]
 
 
-def locate(page: Page, frames: Frames, ref: str, *, lenient: bool = False) -> Locator:
-    """The locator of a ref: whatever is done with it raises StaleRef's cause where the element is not the same.
+def locate(page: Page, frames: Frames, ref: str, manner: Manner = "") -> Locator:
+    """The locator of a ref; where its element is not the same, whatever is done with it fails as `stale` tells.
 
-    With `lenient` a stale one matches nothing instead.
+    `?`: it matches nothing then. `!`: for a press, which does nothing when the element becomes another before it comes;
+    `refused` tells that afterwards.
     """
     frame, number = _parts(ref)
-    return place(page, frames, frame).locator(f"{ENGINE}={number}{'?' if lenient else ''}")
+    return place(page, frames, frame).locator(f"{ENGINE}={number}{manner}")
+
+
+async def refused(page: Page, frames: Frames, ref: str) -> StaleRef | None:
+    """Why the press that came last did nothing, where it was kept from another element."""
+    try:
+        sheet = place(page, frames, frame_of(ref)).locator(f"{ENGINE}=!")
+        why = await sheet.text_content(timeout=VERDICT_LIMIT_MS)
+    except (PlaywrightError, StaleRef):  # the page went on by the press
+        return None
+    return gone(f"{why}, just before it was to be used.") if why else None
 
 
 def place(page: Page, frames: Frames, frame: int) -> Page | FrameLocator:

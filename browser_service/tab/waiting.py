@@ -39,8 +39,9 @@ async def for_ref(tab: Tab, numbers: refs.Numbers, ref: str, state: State, timeo
     leaving = state in {"hidden", "detached"}
     if leaving and not refs.given(ref, numbers):
         raise refs.gone("it was never given.")
+    element = refs.locate(tab.page, tab.frames, ref, "?" if leaving else "")
     try:
-        await refs.locate(tab.page, tab.frames, ref, lenient=leaving).wait_for(state=state, timeout=timeout_ms)
+        await element.wait_for(state=state, timeout=timeout_ms)
     except PlaywrightTimeout:
         raise TimedOut(f"{ref} was not {state} within {timeout_ms / 1000:g} s.", hint="Raise timeout_ms.") from None
 
