@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from browser_service.operations.operation import Action, Result
-from browser_service.operations.target import SELECTOR, InFrame, Ref, Selector, ShortTimeout, Targeted
+from browser_service.operations.target import Referable, Selector, ShortTimeout, Targeted
 from browser_service.session import Session
 from browser_service.settings import Scope
 from browser_service.tab import keyboard, pointer, refs, scrolling, waiting
@@ -135,7 +135,7 @@ class Type(Targeted, Action[Typed]):
         return Typed(changes=changes, value=value, warnings=found.warnings)
 
 
-class Scroll(InFrame, Action[Scrolled]):
+class Scroll(Referable, Action[Scrolled]):
     """Scroll the page, a box in it, or an element into the middle of the view."""
 
     name: ClassVar[str] = "scroll"
@@ -149,15 +149,12 @@ class Scroll(InFrame, Action[Scrolled]):
     direction: scrolling.Direction = Field("down", description="where to")
     amount: int | None = Field(None, ge=1, le=1_000_000, description="pixels for up and down; default 500")
     selector: Selector | None = Field(None, description="scroll this element to the middle")
-    ref: Ref | None = Field(None, description="scroll the element with this ref to the middle")
     container: Selector | None = Field(None, description="scroll inside this element")
     until: Literal["no_growth"] | None = Field(None, description="keep on at the bottom until nothing more loads")
     timeout_ms: ShortTimeout = 10_000
 
     @model_validator(mode="after")
     def _consistent(self) -> Self:
-        if self.selector is not None and self.ref is not None:
-            raise ValueError("give at most one of selector and ref")
         if (self.selector or self.ref) and (self.container is not None or self.until is not None):
             raise ValueError("selector and ref scroll one element into view: leave out container and until")
         if self.until is not None and (self.direction not in {"down", "bottom"} or self.container is not None):
@@ -193,7 +190,7 @@ class Scroll(InFrame, Action[Scrolled]):
         )
 
 
-class Wait(InFrame, Action[Waited]):
+class Wait(Referable, Action[Waited]):
     """Wait for an element, a text, an address, a condition, or a time."""
 
     name: ClassVar[str] = "wait"
@@ -206,8 +203,6 @@ class Wait(InFrame, Action[Waited]):
         {"time_ms": 500},
     )
 
-    selector: Selector | None = Field(None, description=SELECTOR)
-    ref: Ref | None = Field(None, description="the element with this ref")
     state: waiting.State = Field("visible", description="of the element that is waited for")
     text: str | None = Field(None, min_length=1, max_length=10_000, description="until this is to be seen")
     url: str | None = Field(None, min_length=1, max_length=8_192, description="part of the address, or a glob with *")

@@ -6,7 +6,7 @@ from typing import Any, ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from browser_service.operations.operation import Action, Result
-from browser_service.operations.target import Format, InFrame, Ref, Selector
+from browser_service.operations.target import Format, InFrame, Referable, Selector
 from browser_service.session import Session
 from browser_service.settings import Scope
 from browser_service.tab.changes import Changes
@@ -94,7 +94,7 @@ def _nothing_readable(tab: Tab, seen: Reading) -> list[str]:
     return [f"The document is {kind}: no text of it can be read here; a screenshot may show it."]
 
 
-class Extract(InFrame, Action[Extracted]):
+class Extract(Referable, Action[Extracted]):
     """Read what the page shows, as text, Markdown or clean HTML, with its links. Hidden text is left out."""
 
     name: ClassVar[str] = "extract"
@@ -105,18 +105,11 @@ class Extract(InFrame, Action[Extracted]):
     )
 
     selector: Selector | None = Field(None, description="only this element")
-    ref: Ref | None = Field(None, description="only the element with this ref")
     max_chars: int = Field(15_000, ge=0, le=50_000_000, description="0: all")
     offset: int = Field(0, ge=0, description="where to go on: next_offset of the call before")
     format: Format = Field("text", description="of the content")
     main_content: bool = Field(False, description="only the main part: no navigation, header, footer, side bars")
     timeout_ms: int = Field(10_000, ge=1, le=300_000, description="time limit in milliseconds")
-
-    @model_validator(mode="after")
-    def _one_element(self) -> Self:
-        if self.ref is not None and (self.selector is not None or self.frame is not None):
-            raise ValueError("ref goes alone: leave out selector and frame")
-        return self
 
     async def act(self, session: Session, tab: Tab) -> Extracted:
         """Read."""

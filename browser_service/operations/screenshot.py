@@ -14,7 +14,7 @@ from browser_service.operations.interact import look as find_steadily
 from browser_service.operations.open import Open, Opened
 from browser_service.operations.operation import Action, Call, Operation, Result
 from browser_service.operations.read import Evaluate
-from browser_service.operations.target import InFrame, Ref, Selector
+from browser_service.operations.target import Referable, Selector
 from browser_service.session import Session
 from browser_service.settings import Scope
 from browser_service.tab.capture import Shot, capture
@@ -99,7 +99,7 @@ class Look(BaseModel):
         return self
 
 
-class Screenshot(Look, InFrame, Action[Picture]):
+class Screenshot(Look, Referable, Action[Picture]):
     """Take a picture of the viewport, of an element, or of the whole page."""
 
     name: ClassVar[str] = "screenshot"
@@ -111,12 +111,10 @@ class Screenshot(Look, InFrame, Action[Picture]):
         {"ref": "e12"},
     )
 
-    ref: Ref | None = Field(None, description="only the element with this ref")
-
     @model_validator(mode="after")
-    def _one_element(self) -> Self:
-        if self.ref is not None and (self.selector is not None or self.full_page or self.clip is not None):
-            raise ValueError("give at most one of selector, ref, full_page and clip")
+    def _one_of_all(self) -> Self:
+        if self.ref is not None and (self.full_page or self.clip is not None):
+            raise ValueError("give at most one of ref, full_page and clip")
         return self
 
     async def act(self, session: Session, tab: Tab) -> Picture:

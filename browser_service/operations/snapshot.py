@@ -8,7 +8,7 @@ from pydantic import Field, model_validator
 
 from browser_service.operations.interact import look
 from browser_service.operations.operation import Action, Result
-from browser_service.operations.target import InFrame, Ref, Selector, ShortTimeout
+from browser_service.operations.target import Referable, Selector, ShortTimeout
 from browser_service.session import Session
 from browser_service.tab import refs
 from browser_service.tab.difference import Baseline, difference
@@ -49,19 +49,12 @@ class Matches(Result):
     warnings: list[Untrusted]
 
 
-class Scoped(InFrame):
+class Scoped(Referable):
     """Looks at a page or at a part of it."""
 
     interactive_only: bool = Field(False, description="only what can be used, with the landmarks around it")
     selector: Selector | None = Field(None, description="only below this element")
-    ref: Ref | None = Field(None, description="only below the element with this ref")
     timeout_ms: ShortTimeout = 10_000
-
-    @model_validator(mode="after")
-    def _one_part(self) -> Self:
-        if self.ref is not None and (self.selector is not None or self.frame is not None):
-            raise ValueError("ref goes alone: leave out selector and frame")
-        return self
 
     async def look_at(self, session: Session, tab: Tab, view: View) -> Snapshot:
         """The tree."""

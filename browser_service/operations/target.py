@@ -50,11 +50,22 @@ class InFrame(OnTab):
     )
 
 
-class Targeted(InFrame):
-    """Acts on one element: by `selector`, by `ref`, or at a point of the viewport by `x` and `y` (CSS pixels)."""
+class Referable(InFrame):
+    """Takes an element by `selector` or by `ref`, or neither."""
 
     selector: Selector | None = Field(None, description=SELECTOR)
-    ref: Ref | None = Field(None, description="ref from a snapshot, such as e12 or f1e3")
+    ref: Ref | None = Field(None, description="the element with this ref of a snapshot, such as e12 or f1e3")
+
+    @model_validator(mode="after")
+    def _ref_alone(self) -> Self:
+        if self.ref is not None and (self.selector is not None or self.frame is not None):
+            raise ValueError("a ref names element and frame: leave out selector and frame")
+        return self
+
+
+class Targeted(Referable):
+    """Acts on one element: by `selector`, by `ref`, or at a point of the viewport by `x` and `y` (CSS pixels)."""
+
     x: float | None = Field(None, ge=0, le=100_000, description="point in the viewport, from the left")
     y: float | None = Field(None, ge=0, le=100_000, description="point in the viewport, from the top")
     strict: bool = Field(False, description="fail when the selector matches several elements")
@@ -68,7 +79,7 @@ class Targeted(InFrame):
         if sum(each is not None for each in (self.selector, self.ref, self.x)) != 1:
             raise ValueError("give exactly one target: selector, ref, or x and y")
         if self.selector is None and self.frame is not None:
-            raise ValueError("frame goes with selector; a ref knows its frame, x and y count in the viewport")
+            raise ValueError("frame goes with selector; x and y count from the corner of the viewport")
         return self
 
 

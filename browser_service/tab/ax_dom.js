@@ -1,5 +1,5 @@
-// Reading the DOM safely: a form's fields hide the form's own properties (<input name="childNodes">), so these come from
-// the prototypes. The tree is the flat one: shadow roots in place of what they replace, slots with what they show.
+// Reading the DOM safely: a form's fields hide the form's own properties (<input name="childNodes">), and forms and
+// pictures those of the document (<form name="title">), so these come from the prototypes. The tree is the flat one: shadow roots in place of what they replace, slots with what they show.
 () => {
   const getter = (type, name) => {
     const { get } = Object.getOwnPropertyDescriptor(type.prototype, name);
@@ -15,11 +15,17 @@
   const matches = Element.prototype.matches;
   const closest = Element.prototype.closest;
   const find = Element.prototype.querySelector;
+  const tagged = Element.prototype.getElementsByTagName;
+  const slot = getter(Element, 'assignedSlot');
+  const slotOfText = getter(Text, 'assignedSlot');
+  const active = getter(Document, 'activeElement');
+  const activeInside = getter(ShadowRoot, 'activeElement');
   const LONGEST = 4000; // characters of one attribute or text node that are looked at
 
-  const dom = {
+  const kindOf = (root) => (root instanceof Document ? Document : root instanceof DocumentFragment ? DocumentFragment : null);
+
+  return {
     tag: getter(Element, 'localName'),
-    owner: getter(Node, 'ownerDocument'),
     connected: getter(Node, 'isConnected'),
     kind: getter(Node, 'nodeType'),
     html: (el) => el instanceof HTMLElement,
@@ -32,10 +38,21 @@
     is: (el, selector) => matches.call(el, selector),
     near: (el, selector) => closest.call(el, selector),
     find: (el, selector) => find.call(el, selector),
+    all: (el, tag) => tagged.call(el, tag), // found as it is read
     root: (node) => rootNode.call(node),
     holds: (a, b) => contains.call(a, b),
     drawn: (el) => visible.call(el),
-    parent: (node) => node.assignedSlot ?? (parentNode(node) instanceof ShadowRoot ? parentNode(node).host : parentNode(node)),
+    title: getter(Document, 'title'),
+    top: getter(Document, 'documentElement'),
+    implementation: getter(Document, 'implementation'),
+    active: (root) => (root instanceof Document ? active(root) : root instanceof ShadowRoot ? activeInside(root) : null),
+    byId: (root, id) => kindOf(root)?.prototype.getElementById.call(root, id) ?? null,
+    query: (root, selector) => [...(kindOf(root)?.prototype.querySelectorAll.call(root, selector) ?? [])],
+    parent: (node) => {
+      const given = node instanceof Element ? slot(node) : node instanceof Text ? slotOfText(node) : null;
+      const above = given ?? parentNode(node);
+      return above instanceof ShadowRoot ? above.host : above;
+    },
     children: (el) => {
       if (el instanceof HTMLSlotElement) {
         const given = el.assignedNodes();
@@ -53,5 +70,4 @@
     short: (text, most) => (text.length > most ? text.slice(0, most - 1).replace(/[\ud800-\udbff]$/, '').trimEnd() + '…' : text),
     quoted: (text) => '"' + text.replace(/[\\"]/g, '\\$&').replace(/[\ud800-\udfff]/gu, '\ufffd') + '"',
   };
-  return dom;
 }

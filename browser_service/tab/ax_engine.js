@@ -17,7 +17,7 @@
   }
 
   function paper(text) {
-    const sheet = document.implementation.createHTMLDocument('').createElement('pre');
+    const sheet = dom.implementation(document).createHTMLDocument('').createElement('pre');
     sheet.textContent = text;
     return sheet;
   }
@@ -36,7 +36,10 @@
     const watch = (event) => {
       if (performance.now() > until) return unguard();
       if (!event.isTrusted) return;
-      if (!judged) blocked = refs.stale(number);
+      if (!judged) {
+        names.forget();
+        blocked = refs.stale(number);
+      }
       judged = true;
       if (!blocked) return;
       event.preventDefault();
@@ -49,6 +52,7 @@
   // `12`: element 12, an error where it is stale. `12?`: nothing where it is stale. `12!`: element 12, to be pressed now.
   // `!`: why nothing was pressed.
   function queryAll(root, body) {
+    names.forget();
     if (body.startsWith('*')) return snapshot(root, JSON.parse(decodeURIComponent(body.slice(1))));
     if (body === '!') {
       unguard();

@@ -40,8 +40,23 @@
 
   function byIds(el, ids) {
     const root = dom.root(el);
-    const found = ids.trim().split(/\s+/).slice(0, 8).map((id) => root.getElementById?.(id)).filter(Boolean);
+    const found = ids.trim().split(/\s+/).slice(0, 8).map((id) => dom.byId(root, id)).filter(Boolean);
     return found.map((each) => dom.get(each, 'aria-label') || content(each, true)).filter(Boolean).join(' ');
+  }
+
+  // `el.labels` looks through the whole document for each element; this does once for all of one call of the engine.
+  let indexes = new Map(); // root -> control -> labels
+
+  function labels(el) {
+    const root = dom.root(el);
+    if (!indexes.has(root)) {
+      const index = new Map();
+      for (const label of dom.query(root, 'label')) {
+        if (label.control) (index.get(label.control) ?? index.set(label.control, []).get(label.control)).push(label);
+      }
+      indexes.set(root, index);
+    }
+    return indexes.get(root).get(el) ?? [];
   }
 
   const first = (el, selector) => {
@@ -56,7 +71,7 @@
         if (/^(button|submit|reset)$/.test(el.type)) return el.value.slice(0, MOST) || { submit: 'Submit', reset: 'Reset' }[el.type] || '';
         if (el.type === 'image') return dom.get(el, 'alt') || 'Submit';
       case 'select': case 'textarea': case 'meter': case 'output': case 'progress': case 'button':
-        return [...(el.labels ?? [])].slice(0, 4).map((each) => content(each, false)).filter(Boolean).join(' ');
+        return labels(el).slice(0, 4).map((each) => content(each, false)).filter(Boolean).join(' ');
       case 'img': case 'area': return dom.get(el, 'alt') ?? '';
       case 'fieldset': return first(el, 'legend');
       case 'figure': return first(el, 'figcaption');
@@ -85,5 +100,5 @@
     return dom.get(el, 'title') || dom.get(el, 'placeholder') || dom.get(el, 'aria-placeholder') || '';
   }
 
-  return { name: (el, role) => dom.short(dom.line(whole(el, role)), MOST), content, hidden };
+  return { name: (el, role) => dom.short(dom.line(whole(el, role)), MOST), content, forget: () => { indexes = new Map() } };
 }

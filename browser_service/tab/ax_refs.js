@@ -9,7 +9,7 @@
   const ITEM = 'li, tr, article, dd, [role=row], [role=listitem], [role=article], [role=option], [role=treeitem]';
   const TELLING = ['id', 'name', 'type', 'href', 'for', 'action', 'src', 'data-id', 'data-key', 'data-testid', 'data-value'];
   const COUNTER = /[\s:]*[([]?\d[\d.,]*[kKmM]?\+?[)\]]$/; // "Cart (3)", "Inbox [12]"
-  const records = new Map(); // number -> record
+  const records = new Map(); // number -> what it was
   const numbers = new WeakMap(); // element -> number
 
   // A frame is the same whatever it shows: what is in it has refs of its own document.
@@ -20,14 +20,17 @@
   }
 
   // What tells one item of a list from the next: where its links lead, else what it says.
-  function surroundings(box) {
+  function surroundings(box, known = new Map()) {
+    if (known.has(box)) return known.get(box);
     const links = [];
-    for (const each of box.querySelectorAll('a[href]')) {
+    for (const each of dom.all(box, 'a')) {
       const href = dom.get(each, 'href');
-      if (!href.startsWith('#') && !href.startsWith('javascript:')) links.push(href);
+      if (href && !href.startsWith('#') && !href.startsWith('javascript:')) links.push(href);
       if (links.length === 5) break;
     }
-    return links.length ? 'to ' + links.join(' ') : names.content(box, false, SAID);
+    const said = links.length ? 'to ' + links.join(' ') : names.content(box, false, SAID);
+    known.set(box, said);
+    return said;
   }
 
   // For each of several elements with one role and name: the largest element around it that holds none of the others.
@@ -66,19 +69,20 @@
         each.box = free ? null : boxes[i] ?? dom.near(each.el, ITEM);
       });
     }
+    const said = new Map();
     for (const each of entries) {
       const before = each.known === undefined ? undefined : records.get(each.known);
       const box = each.box && new WeakRef(each.box);
-      if (before && stale(each.known, each.now) === '') {
+      if (before && stale(each.known, each.now, said) === '') {
         before.name = each.now.name;
-        if (!before.box && box) Object.assign(before, { box, said: surroundings(each.box) });
+        if (!before.box && box) Object.assign(before, { box, said: surroundings(each.box, said) });
         each.number = each.known;
         continue;
       }
       const alone = families.get(each.role + ' ' + stem(each.name)) === 1 && stem(each.name) !== '';
-      const said = box ? surroundings(each.box) : '';
       const { pointer, now } = each;
-      records.set(next, { el: new WeakRef(each.el), box, pointer, ...now, said, alone });
+      const around = box ? surroundings(each.box, said) : '';
+      records.set(next, { el: new WeakRef(each.el), box, pointer, ...now, said: around, alone });
       numbers.set(each.el, next);
       each.number = next++;
     }
@@ -94,7 +98,7 @@
   const stem = (name) => name.replace(COUNTER, '');
 
   // Why this ref means nothing any more; '' where it does.
-  function stale(number, seen = null) {
+  function stale(number, seen = null, said = undefined) {
     const known = records.get(number);
     const el = known?.el.deref();
     if (!known) return 'it is of another document, or was never given';
@@ -105,13 +109,13 @@
     if (now.told !== known.told) return 'its element is another one now';
     if (known.box) {
       const box = known.box.deref();
-      if (!box || !dom.connected(box) || !around(box, el)) return 'its element is in another place now';
-      if (surroundings(box) !== known.said) return 'what stands around it is other content now';
+      if (!box || !dom.connected(box) || !isAround(box, el)) return 'its element is in another place now';
+      if (surroundings(box, said) !== known.said) return 'what stands around it is other content now';
     }
     return '';
   }
 
-  const around = (box, el) => {
+  const isAround = (box, el) => {
     for (let up = el, i = 0; up && i <= CLIMB + 1; i++, up = dom.parent(up)) if (up === box) return true;
     return dom.holds(box, el);
   };

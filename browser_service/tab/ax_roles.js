@@ -105,7 +105,7 @@
     if (flag(el, 'invalid') && flag(el, 'invalid') !== 'false') found.push('invalid');
     if (flag(el, 'current') && flag(el, 'current') !== 'false') found.push('current');
     if (flag(el, 'busy') === 'true') found.push('busy');
-    if (dom.root(el).activeElement === el && tag !== 'body') found.push('focused');
+    if (dom.active(dom.root(el)) === el && tag !== 'body') found.push('focused');
     if (role === 'heading') found.push('level=' + (parseInt(flag(el, 'level')) || Number(tag[1]) || 2));
     if (isSecret(el) && el.value) found.push('filled');
     return found;

@@ -4,7 +4,7 @@
   const LANDMARKS = new Set(('main navigation banner contentinfo complementary search form region dialog alertdialog ' +
     'tablist menu menubar toolbar radiogroup tree grid group').split(' '));
   const DEEPEST = 400;
-  const PACE = 64; // elements between looks at the clock
+  const PACE = 16; // elements between looks at the clock
 
   return (root, options) => {
     const brief = options.interactive;
@@ -88,7 +88,7 @@
           into.children.push(place);
           into.broken = true;
           rows++;
-          if (name && roles.NAMED_BY_CONTENT.has(role)) inner.covered = name;
+          if (name && name.length <= NAME && roles.NAMED_BY_CONTENT.has(role)) inner.covered = name;
         }
       } else if (tag === 'label' && node.control) {
         inner.covered = names.content(node, false) || ' ';
@@ -165,12 +165,14 @@
       wanted = (said) => pattern.test(said);
     }
 
-    const where = { url: location.href, title: document.title.slice(0, 1000), document: performance.timeOrigin };
+    const where = { url: location.href, title: dom.title(document).slice(0, 1000), document: performance.timeOrigin };
     const top = { role: '', name: '', children: [], broken: false };
-    const element = dom.kind(root) === Node.DOCUMENT_NODE ? root.documentElement : root;
+    const page = dom.kind(root) === Node.DOCUMENT_NODE;
+    const modal = page ? dom.query(root, 'dialog:modal').filter(dom.drawn).at(-1) : null;
+    const element = modal ?? (page ? dom.top(root) : root);
     if (element) walk(element, top, { covered: '', invisible: false, clear: false, hand: false, depth: 0, el: element });
     for (const item of top.children) write(item, 0);
     const next = refs.number(entries, options.next);
-    return { rows: flat.map((row) => [row[0], row[1], row[2]?.number ?? 0, row[3], row[4]]), next, stopped, ...where };
+    return { rows: flat.map((row) => [row[0], row[1], row[2]?.number ?? 0, row[3], row[4]]), next, stopped, modal: Boolean(modal), ...where };
   };
 }

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 
-MOST_COMPARED = 4_000_000  # pairs of lines; beyond, lines are compared without their order
+MOST_COMPARED = 1_000_000  # pairs of lines; beyond, lines are compared without their order
 CONTEXT = 60  # characters of a line that only says where something is
 
 

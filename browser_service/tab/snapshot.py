@@ -11,6 +11,7 @@ from playwright.async_api import FrameLocator, Locator, Page
 
 from browser_service.errors import ElementNotFound, InvalidRequest, TimedOut
 from browser_service.tab.difference import Line
+from browser_service.tab.faults import is_closed
 from browser_service.tab.locate import FRAME_SEPARATOR
 from browser_service.tab.refs import ENGINE, Frames, Numbers, place
 from browser_service.tab.tab import Tab
@@ -20,6 +21,7 @@ MAX_ROWS = 20_000
 MAX_FRAMES = 60
 FRAME_DEPTH = 6
 FRAME_LIMIT_S = 2.0
+FRAME_SHARE = 0.6  # of the time left is for the frames of one level
 PAGE_SHARE = 0.6  # of the time limit is for the walk; the rest is for its way back
 UNMEANT = 2  # the row of a frame that is only on the way to what is in it
 
@@ -116,33 +118,37 @@ class _Reader:
             if answer["pattern"]:
                 raise InvalidRequest(f"regex does not parse: {answer['fault']}", hint="It is a JavaScript expression.")
             raise TimedOut(f"The page could not be read: {answer['fault'][:200]}.", hint="Try again.")
-        self._numbers.next = answer["next"]
+        self._numbers.next = max(self._numbers.next, answer["next"])
         if answer["stopped"]:
             self._warnings.append(_STOPPED[answer["stopped"]])
+        if answer["modal"]:
+            self._warnings.append("A modal dialog is open: only what is in it can be used, and is listed.")
         return answer
 
     async def _lines(self, answer: dict[str, Any], frame: int, depth: int, level: int) -> list[Line]:
-        lines: list[Line] = []
         prefix = f"f{frame}" if frame else ""
-        for below, head, number, tail, is_frame in answer["rows"]:
-            line = Line(depth + below, head, f"{prefix}e{number}" if number else "", tail)
-            if is_frame != UNMEANT:
-                lines.append(line)
-            if is_frame and line.ref:
-                lines += await self._frame(line, level)
+        rows = [
+            (Line(depth + below, head, f"{prefix}e{number}" if number else "", tail), kind)
+            for below, head, number, tail, kind in answer["rows"]
+        ]
+        within = iter(await asyncio.gather(*(self._frame(line, level) for line, kind in rows if kind)))
+        lines: list[Line] = []
+        for line, kind in rows:
+            lines += [] if kind == UNMEANT else [line]
+            lines += next(within) if kind else []
         return lines
 
     async def _frame(self, line: Line, level: int) -> list[Line]:
         """What a frame holds. One that does not answer soon is left out."""
-        if self._seen >= MAX_FRAMES or level >= FRAME_DEPTH:
+        if not line.ref or self._seen >= MAX_FRAMES or level >= FRAME_DEPTH:
             return []
         self._seen += 1
         number = self._frames.number(line.ref, self._numbers)
-        left = min(FRAME_LIMIT_S, max(0.05, self._deadline - asyncio.get_running_loop().time()))
+        left = min(FRAME_LIMIT_S, (self._deadline - asyncio.get_running_loop().time()) * FRAME_SHARE)
         try:
-            answer = await self._ask(place(self._page, self._frames, number), left)
+            answer = await self._ask(place(self._page, self._frames, number), max(0.05, left))
         except (PlaywrightError, TimedOut) as fault:
-            if "closed" in str(fault) or "crashed" in str(fault):
+            if isinstance(fault, PlaywrightError) and is_closed(fault):
                 raise
             self._warnings.append(f"The frame {line.ref} did not answer; what it shows is left out.")
             return []
