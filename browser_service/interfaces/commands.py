@@ -113,8 +113,8 @@ def action_command(operation: type[Operation[Any]]) -> click.Command:
     arguments = arguments_of(operation)
 
     def callback(server: str | None, api_key: str | None, as_json: bool, session: str | None, **values: Any) -> None:
-        if operation.name == "type" and values["text"] is None and values["x"] is not None:
-            values["selector"], values["text"] = None, values["selector"]  # at a point: the one argument is the text
+        if operation.name == "type" and values["text"] is None and (values["x"] is not None or values["ref"]):
+            values["selector"], values["text"] = None, values["selector"]  # the one argument is the text
         if values.get("js") == "-" and "js" in arguments:
             values["js"] = sys.stdin.read()
         remote = Remote(server, api_key)

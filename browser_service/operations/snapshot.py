@@ -14,7 +14,7 @@ from browser_service.tab import refs
 from browser_service.tab.difference import Baseline, difference
 from browser_service.tab.snapshot import Snapshot, View, number_of_frame, take
 from browser_service.tab.tab import Tab
-from fetch.budget import cut
+from fetch.budget import Cut, cut
 from fetch.untrusted import Untrusted
 
 
@@ -105,12 +105,13 @@ class TakeSnapshot(Scoped, Action[Snapped]):
             warnings.append("There is no snapshot of this document with these options to compare with: this is all.")
         if not (self.diff and self.offset):  # a further piece is of the same comparison
             tab.baseline = Baseline(asked, seen.document, seen.lines)
-        lines = [str(each) for each in seen.lines]
-        if compared and before is not None:
-            lines = await asyncio.to_thread(difference, before.lines, seen.lines)
-        part = cut("\n".join(lines), max_chars=self.max_chars, offset=self.offset)
+        part = await asyncio.to_thread(self._part, before if compared else None, seen)
         count = sum(1 for each in seen.lines if each.ref)
         return Snapped(url=seen.url, title=seen.title, **vars(part), refs=count, diff=bool(compared), warnings=warnings)
+
+    def _part(self, before: Baseline | None, seen: Snapshot) -> Cut:
+        lines = [str(each) for each in seen.lines] if before is None else difference(before.lines, seen.lines)
+        return cut("\n".join(lines), max_chars=self.max_chars, offset=self.offset)
 
 
 class Find(Scoped, Action[Matches]):

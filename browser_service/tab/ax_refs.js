@@ -5,6 +5,8 @@
 (dom, roles, names) => {
   const NAMED = 300;
   const SAID = 200; // characters of what surrounds an element that are compared
+  const LOOKED_AT = 3000; // elements, for namesakes of those in a part of a page
+  const LARGE = 1000; // elements in what is no item any more, but a part of the page
   const CLIMB = 40; // ancestors that are looked at
   const ITEM = 'li, tr, article, dd, [role=row], [role=listitem], [role=article], [role=option], [role=treeitem]';
   const TELLING = ['id', 'name', 'type', 'href', 'for', 'action', 'src', 'data-id', 'data-key', 'data-testid', 'data-value'];
@@ -43,7 +45,10 @@
     return twins.map((twin) => {
       let box = null;
       let up = dom.parent(twin);
-      for (let i = 0; up && i < CLIMB && held.get(up) === 1; i++, up = dom.parent(up)) if (up instanceof Element) box = up;
+      for (let i = 0; up && i < CLIMB && held.get(up) === 1; i++, up = dom.parent(up)) {
+        if (up instanceof Element && dom.all(up, '*').length > LARGE) break;
+        if (up instanceof Element) box = up;
+      }
       return box;
     });
   }
@@ -52,8 +57,26 @@
     return { el, pointer, role, name, known: numbers.get(el), now: identity(el, role, name), number: 0, box: null };
   }
 
+  // Elements with the role and name of one of these that are not among them: a part of a page was looked at.
+  function namesakes(entries, groups) {
+    const known = new Set(entries.map((each) => each.el));
+    const asked = new Set();
+    for (const { el, role } of entries) {
+      const root = dom.root(el);
+      const tag = dom.tag(el);
+      const key = tag + ' ' + (root === document);
+      if (!roles.INTERACTIVE.has(role) || asked.has(key)) continue;
+      asked.add(key);
+      for (const other of dom.query(root, CSS.escape(tag)).slice(0, LOOKED_AT)) {
+        if (known.has(other)) continue;
+        const its = roles.role(other, role === 'clickable');
+        groups.get(its + ' ' + names.name(other, its))?.push({ el: other, role: its, other: true });
+      }
+    }
+  }
+
   // Numbers for the elements of one snapshot, in their order. What had one, and still means the same, keeps it.
-  function number(entries, next) {
+  function number(entries, next, partial) {
     const groups = new Map();
     const add = (key, entry) => (groups.get(key) ?? groups.set(key, []).get(key)).push(entry);
     const families = new Map();
@@ -62,6 +85,7 @@
       const family = each.role + ' ' + stem(each.name);
       families.set(family, (families.get(family) ?? 0) + 1);
     }
+    if (partial) namesakes(entries, groups);
     for (const twins of groups.values()) {
       const boxes = twins.length > 1 ? containers(twins.map((each) => each.el)) : [null];
       twins.forEach((each, i) => {

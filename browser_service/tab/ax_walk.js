@@ -15,11 +15,13 @@
     const entries = [];
     let nodes = 0;
     let rows = 0;
+    const most = options.text || options.regex ? Infinity : options.maxRows;
     let stopped = '';
+    let deep = false;
 
     function over() {
       if (stopped) return true;
-      if (++nodes > options.maxNodes || rows > options.maxRows) stopped = nodes > options.maxNodes ? 'nodes' : 'rows';
+      if (++nodes > options.maxNodes || rows > most) stopped = nodes > options.maxNodes ? 'nodes' : 'rows';
       else if (nodes % PACE === 0 && performance.now() - began > options.deadlineMs) stopped = 'time';
       return stopped !== '';
     }
@@ -65,7 +67,11 @@
         if (!context.covered && !context.invisible && !brief) text(into, dom.data(node), context.el);
         return;
       }
-      if (kind !== Node.ELEMENT_NODE || over() || context.depth > DEEPEST) return;
+      if (kind !== Node.ELEMENT_NODE || over()) return;
+      if (context.depth > DEEPEST) {
+        deep = true;
+        return;
+      }
       const tag = dom.tag(node);
       if (UNSEEN.has(tag) || dom.get(node, 'aria-hidden') === 'true' || dom.has(node, 'inert')) return;
       const style = getComputedStyle(node);
@@ -83,8 +89,7 @@
         const name = names.name(node, role);
         const told = context.covered && !active && role !== 'iframe' && (role !== 'img' || !name || context.covered.includes(name));
         if (!told) {
-          place = { role, name, el: node, active, children: [], broken: false };
-          place.entry = active || name || role === 'iframe' ? refs.record(node, role, name, pointer) : null;
+          place = { role, name, el: node, active, pointer, children: [], broken: false };
           into.children.push(place);
           into.broken = true;
           rows++;
@@ -139,21 +144,31 @@
         said += ` (${children.length} inside)`;
         children = [];
       }
-      put([depth, head, item.entry, said, role === 'iframe' ? 1 : 0], item);
+      put([depth, head, null, said, role === 'iframe' ? 1 : 0], item);
       for (const child of children) write(child, depth + 1);
     }
 
     function put(row, item) {
-      if (wanted !== null) {
-        if (!wanted(row[1] + row[3])) {
-          if (!row[4]) return;
-          row[4] = 2; // a frame that is not meant, but what is in it may be
-        }
-        row[2] ??= refs.record(item.el, item.role === 'text' ? roles.role(item.el, false) : item.role,
-          item.role === 'text' ? names.name(item.el, roles.role(item.el, false)) : item.name, false);
+      if (flat.length >= options.maxRows) {
+        stopped ||= 'rows';
+        return;
       }
+      const meant = wanted === null || wanted(row[1] + row[3]);
+      if (!meant && !row[4]) return;
+      if (!meant) row[4] = 2; // a frame that is not meant, but what is in it may be
+      row[2] = entry(item);
       flat.push(row);
       if (row[2]) entries.push(row[2]);
+    }
+
+    // Who gets a ref: what can be used, or has a name; of what is looked for, all, a text by the element that holds it.
+    function entry({ el, role, name, active, pointer }) {
+      if (role !== 'text') {
+        return active || name || role === 'iframe' || wanted ? refs.record(el, role, name, pointer) : null;
+      }
+      if (wanted === null) return null;
+      const own = roles.role(el, false);
+      return refs.record(el, own, names.name(el, own), false);
     }
 
     let wanted = null;
@@ -172,7 +187,8 @@
     const element = modal ?? (page ? dom.top(root) : root);
     if (element) walk(element, top, { covered: '', invisible: false, clear: false, hand: false, depth: 0, el: element });
     for (const item of top.children) write(item, 0);
-    const next = refs.number(entries, options.next);
-    return { rows: flat.map((row) => [row[0], row[1], row[2]?.number ?? 0, row[3], row[4]]), next, stopped, modal: Boolean(modal), ...where };
+    const next = refs.number(entries, options.next, wanted !== null || !page);
+    const stop = stopped || (deep ? 'depth' : '');
+    return { rows: flat.map((row) => [row[0], row[1], row[2]?.number ?? 0, row[3], row[4]]), next, stopped: stop, modal: Boolean(modal), ...where };
   };
 }

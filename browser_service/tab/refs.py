@@ -20,7 +20,7 @@ ENGINE = "ref"
 VERDICT_LIMIT_MS = 1000
 Manner = Literal["", "?", "!"]
 REF = re.compile(r"(?:f(\d{1,6}))?e(\d{1,9})")
-_STALE = re.compile(r"stale ref: ([^\n]*)")
+_STALE = re.compile(r"stale ref: ([a-z ,]{1,120}\.)")  # the engine's own words, not a page's
 _HINT = "Take a new snapshot, and use a ref from it."
 _MARKS = {"DOM": "dom", "ROLES": "roles", "NAMES": "names", "REFS": "refs", "WALK": "walk"}
 

@@ -113,7 +113,8 @@ class _Reader:
             "deadlineMs": limit_s * PAGE_SHARE * 1000,
         }
         paper = root.locator(f"{ENGINE}=*{quote(json.dumps(options), safe='')}")
-        answer: dict[str, Any] = json.loads(await paper.text_content(timeout=limit_s * 1000) or "{}")
+        text = await paper.text_content(timeout=limit_s * 1000) or "{}"
+        answer: dict[str, Any] = await asyncio.to_thread(json.loads, text)
         if "fault" in answer:
             if answer["pattern"]:
                 raise InvalidRequest(f"regex does not parse: {answer['fault']}", hint="It is a JavaScript expression.")
@@ -158,5 +159,6 @@ class _Reader:
 _STOPPED = {
     "nodes": f"The page has more than {MAX_NODES} nodes; the rest was left out.",
     "rows": f"The page has more than {MAX_ROWS} lines; the rest was left out: name a part with selector.",
+    "depth": "Some elements are nested too deep and were left out: name a part with selector.",
     "time": "The page is too large to be read within the time limit; the rest was left out.",
 }

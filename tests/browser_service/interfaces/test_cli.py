@@ -191,6 +191,16 @@ async def test_a_point_takes_the_place_of_the_selector(run: Run, site: Site, ses
     assert typed.stdout == "value: hello\n"
 
 
+async def test_what_a_snapshot_or_a_search_in_it_gives_can_be_acted_on(run: Run, site: Site, session: Session) -> None:
+    """A snapshot is its text; with a ref, the only argument of type is the text."""
+    await session.do("open", url=site.page("<input aria-label=City>"))
+    text = (await run("snapshot", "--interactive-only", "--session", session.id)).stdout
+    assert re.fullmatch(r'- textbox "City" \[ref=e1\]\n', text)
+    assert "ref: e1" in (await run("find", "city", "--session", session.id)).stdout
+    typed = await run("type", "--ref", "e1", "Oslo", "--session", session.id)
+    assert typed.stdout == "value: Oslo\n"
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [

@@ -311,3 +311,24 @@ async def test_an_open_modal_dialog_is_all_there_is(session: Session, site: Site
     assert "Yes" in seen["content"]
     assert "Behind" not in seen["content"]
     assert "modal" in seen["warnings"][0]
+
+
+async def test_namesakes_outside_of_a_part_count(session: Session, site: Site) -> None:
+    """A part of a page has one "Buy", the page more: the card that it stands in must stay the same."""
+    page = "".join(
+        f"<section id=c{i}><div><p>Thing {i}</p><button onclick='n=1'>Buy</button></div></section>" for i in range(3)
+    )
+    await session.do("open", url=site.page(page))
+    ref = await ref_of(session, "Buy", selector="#c1")
+    await session.do("evaluate", js="document.querySelector('#c1 p').textContent = 'Thing 9'")
+    await session.refused("stale_ref", "click", ref=ref)
+    ref = (await session.do("find", regex="^button"))["matches"][1]["ref"]
+    await session.do("click", ref=ref)
+    assert await session.value("n") == 1
+
+
+async def test_a_regular_expression_without_end_is_ended(session: Session, site: Site) -> None:
+    """It costs its own time limit, and the page can be used afterwards."""
+    await session.do("open", url=site.page(f"<button>{'a' * 60}!</button>"))
+    await session.refused("timeout", "find", regex="(a+)+b|(a|a)+$", timeout_ms=1000)
+    assert (await session.do("find", text="aaa"))["count"] == 1
