@@ -1,10 +1,16 @@
 // The engine behind `ref=`: finds an element by its ref, or takes a snapshot and hands it over as an element's text.
+// Playwright makes one in the world of the page's scripts, too, for selectors of other kinds: nothing runs before it is
+// used, which it never is there.
 (() => {
-  const dom = (DOM)();
-  const roles = (ROLES)(dom);
-  const names = (NAMES)(dom, roles);
-  const refs = (REFS)(dom, roles, names);
-  const walk = (WALK)(dom, roles, names, refs);
+  let dom, names, refs, walk;
+
+  function begin() {
+    dom = (DOM)();
+    const roles = (ROLES)(dom);
+    names = (NAMES)(dom, roles);
+    refs = (REFS)(dom, roles, names);
+    walk = (WALK)(dom, roles, names, refs);
+  }
 
   function snapshot(root, options) {
     let answer;
@@ -52,6 +58,7 @@
   // `12`: element 12, an error where it is stale. `12?`: nothing where it is stale. `12!`: element 12, to be pressed now.
   // `!`: why nothing was pressed.
   function queryAll(root, body) {
+    if (!dom) begin();
     names.forget();
     if (body.startsWith('*')) return snapshot(root, JSON.parse(decodeURIComponent(body.slice(1))));
     if (body === '!') {

@@ -154,3 +154,18 @@ async def test_a_counter_that_counts_its_own_presses_can_be_pressed_again(bench:
     assert (await bench.look()).lines[0].ref == ref
     await bench.tab.page.evaluate("document.querySelector('button').textContent = 'Dislike (3)'")
     assert not await bench.click(ref)
+
+
+async def test_pages_do_not_see_the_engine(bench: Bench) -> None:
+    """Scripts that replace what every page has neither notice a snapshot nor break it, nor other selectors by it."""
+    page = bench.tab.page
+    await page.set_content("""<button>Go</button><script>window.calls = 0;
+      const trap = (owner, name) => { const old = owner[name];
+        owner[name] = function (...given) { calls++; return old.apply(this, given) } };
+      for (const name of ['getOwnPropertyDescriptor', 'hasOwn']) trap(Object, name);
+      for (const name of ['getAttribute', 'checkVisibility', 'closest', 'matches']) trap(Element.prototype, name);
+      trap(window, 'getComputedStyle'); window.WeakRef = window.ShadowRoot = undefined</script>""")
+    ref = (await bench.look()).lines[0].ref
+    await refs.locate(page, bench.tab.frames, ref).evaluate("e => 1")
+    assert await page.evaluate("calls") == 0
+    assert await page.locator("button").evaluate_all("all => all.length") == 1
