@@ -52,9 +52,10 @@ Tabwright reads the web and drives a real browser.
   noisy: judge them before you use them, then read the best ones with web_fetch.
 - To read one address: web_fetch. It is quick, needs no session, and reads pages that need JavaScript, too. When a
   result is truncated, call again with the offset that it names.
-- To act on a page (fill in a form, log in, page through a list): browser_open, then browser_extract to see what is
-  there, then browser_click and browser_type with CSS selectors or text="...". Each answer says what the action changed.
-  Look with browser_screenshot where text is not enough. browser_close when you are done.
+- To act on a page (fill in a form, log in, page through a list): browser_open, then browser_snapshot to see what is
+  there, then browser_click and browser_type with the refs that it gives (e12). Each answer says what the action
+  changed; browser_snapshot with diff shows what is new. A ref that is stale needs a new snapshot. Read texts with
+  browser_extract, look with browser_screenshot where text is not enough. browser_close when you are done.
 - The browser_ tools share one session of your own, with its cookies, unless you name another one with session.
 - Where a page asks for a login or shows a captcha, do not guess and do not try to get around it: tell the user, and
   ask for what is missing.

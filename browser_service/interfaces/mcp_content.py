@@ -22,6 +22,7 @@ _MAIN: Final = ("content", "result", "formatted")
 _LEFT_OUT: Final = frozenset(
     {
         *("summary", "session", "value", "content_length", "truncated", "next_offset", "format", "sha256"),
+        *("refs", "diff"),
         *("phases", "metadata", "words_kept", "extractor", "charset", "from_cache", "evidence", "expires_at"),
         *("engine_stats", "results", "success", "query", "total", "total_results", "search_time"),
         *("_mode", "_fetched", "_fetched_count", "elapsed_ms", "settled", "content_type", "user_agent", "mime_type"),

@@ -13,6 +13,7 @@ from browser_service.operations.screenshot import Picture
 from browser_service.operations.search import SearchResult
 from browser_service.operations.sessions import SessionInfo, SessionList
 from browser_service.operations.settings import SearxngTried, SettingsList
+from browser_service.operations.snapshot import Matches, Snapped
 from browser_service.tab.changes import Changes
 
 LONGEST = 200
@@ -72,6 +73,18 @@ def _(result: SearchResult, _operation: Operation[Any]) -> list[str]:
 @_parts.register
 def _(result: Picture, _operation: Operation[Any]) -> list[str]:
     return [f"Picture of {address(result.receipt.url)} ({result.width} x {result.height} pixels)"]
+
+
+@_parts.register
+def _(result: Snapped, _operation: Operation[Any]) -> list[str]:
+    what = "Changes of" if result.diff else "Snapshot of"
+    cut = "(truncated)" if result.truncated else ""
+    return [f"{what} {address(result.url)}", _count(result.refs, "ref"), cut]
+
+
+@_parts.register
+def _(result: Matches, _operation: Operation[Any]) -> list[str]:
+    return [f"{_count(result.count, 'line')} found in {address(result.url)}"]
 
 
 @_parts.register
@@ -139,6 +152,8 @@ def _happened(changes: Changes) -> list[str]:
 
 def _target(operation: Operation[Any]) -> str:
     if isinstance(operation, Click | Type):
+        if operation.ref is not None:
+            return operation.ref
         return f"{operation.x:g}, {operation.y:g}" if operation.x is not None else clipped(operation.selector or "", 80)
     return "the page"
 

@@ -24,6 +24,7 @@ from browser_service.operations.screenshot import Capture, Screenshot
 from browser_service.operations.search import Search
 from browser_service.operations.sessions import Close, CreateSession, DeleteSession, GetSession, ListSessions
 from browser_service.operations.settings import ChangeSettings, GetSettings, TrySearxng
+from browser_service.operations.snapshot import Find, TakeSnapshot
 
 Group = Literal["pages", "actions", "sessions", "settings"]
 Style = Literal["plain", "openai", "anthropic"]
@@ -110,6 +111,8 @@ TOOLS: Final[tuple[Tool, ...]] = (
     Tool("capture_screenshot", Capture, "pages"),
     Tool("browser_open", Open, "actions", repeatable=True, usual=True),
     Tool("browser_extract", Extract, "actions", reads=True, usual=True),
+    Tool("browser_snapshot", TakeSnapshot, "actions", reads=True, usual=True),
+    Tool("browser_find", Find, "actions", reads=True),
     Tool("browser_click", Click, "actions", destroys=True, usual=True),
     Tool("browser_type", Type, "actions", destroys=True, usual=True),
     Tool("browser_scroll", Scroll, "actions", usual=True),

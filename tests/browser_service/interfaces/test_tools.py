@@ -52,7 +52,7 @@ def test_schemas_are_schemas(tool: Tool) -> None:
 def test_the_default_set_is_small() -> None:
     """What a model reads of it before it begins is bounded, too."""
     usual = chosen("")
-    assert len(usual) == 10
+    assert len(usual) == 11
     assert sum(len(str(described(tool, "anthropic"))) for tool in usual) < 25_000
     assert chosen("all") == TOOLS
     assert [tool.name for tool in chosen("settings, web_fetch")] == [
