@@ -188,6 +188,11 @@ async def test_it_works_without_a_service(searx: Searx) -> None:
         assert processes_in(folder) == []
 
 
+def _heeds_interrupts() -> None:
+    """Shells have what runs in the background ignore them, and so would all that this test run starts."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 1)])
 async def test_a_signal_ends_it_and_what_it_began(searx: Searx, number: signal.Signals, status: int) -> None:
     """Without a service, too: no browser and no file is left, and no traceback is shown."""
@@ -200,6 +205,7 @@ async def test_a_signal_ends_it_and_what_it_began(searx: Searx, number: signal.S
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.PIPE,
             env=os.environ | _alone(folder, searx),
+            preexec_fn=_heeds_interrupts,
         )
         assert await asyncio.to_thread(searx.begun.wait, 60)
         process.send_signal(number)
