@@ -15,12 +15,12 @@ from fetch.http import Errand, ProxyRoute
 from fetch.page import Wish
 from fetch.web_fetch import Ask
 from search.progress import Tell
+from search.reach import GONE
 from search.reading import ReadPage
 from search.settings import SearchSettings
 from search.web_search import Searched, Wanted, web_search
 from stealth.identity import identities
 
-GONE: Final = frozenset({404, 410})
 LEAST: Final = 40  # characters of a page that says something
 
 
@@ -74,7 +74,6 @@ class _Ways:
     async def read(self, url: str, limit_s: float) -> ReadPage:
         """Its main content as Markdown, by web_fetch."""
         address = parse_address(url)
-        self._service.rule.check(address.host, address.port)
         ask = Ask(
             url=address.url, host=address.host, wish=Wish("markdown", "article", None), retry=False, limit_s=limit_s
         )

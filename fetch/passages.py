@@ -10,6 +10,8 @@ from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from fetch.stemming import stem
+
 _K1 = 1.2
 _B = 0.75
 _LENGTH = 600  # characters to which paragraphs are gathered, and over which long ones are cut
@@ -95,23 +97,7 @@ def _terms(text: str) -> Iterator[str]:
             pairs = [word[at : at + 2] for at in range(len(word) - 1)]
             yield from pairs or [word]
         else:
-            yield _stem(word)
-
-
-def _stem(word: str) -> str:
-    """English plural, past and -ing endings taken off: enough that a question finds the other form of its words."""
-    word = word.removesuffix("'s").removesuffix("’s")
-    if len(word) < 5 or not word.isascii():
-        return word.removesuffix("s") if len(word) == 4 and not word.endswith("ss") else word
-    for ending, instead in (("ies", "y"), ("ing", ""), ("ed", ""), ("es", ""), ("s", "")):
-        if word.endswith(ending) and not word.endswith(("ss", "us", "is")) and len(word) - len(ending) >= 3:
-            stem = word[: -len(ending)] + instead
-            return (
-                stem[:-1]
-                if len(stem) > 3 and stem[-1] == stem[-2] and stem[-1] not in "lsz"
-                else stem.removesuffix("e")
-            )
-    return word.removesuffix("e")
+            yield stem(word.removesuffix("'s").removesuffix("’s"))
 
 
 def _split(text: str) -> Iterator[Passage]:

@@ -105,6 +105,11 @@ class Health:
         """All engines that have answered, by name."""
         return {name: self._health(name, record) for name, record in sorted(self._records.items())}
 
+    def of(self, name: str) -> EngineHealth | None:
+        """How one engine is; None where it has not answered yet."""
+        record = self._records.get(name)
+        return None if record is None else self._health(name, record)
+
     def _health(self, name: str, record: _Record) -> EngineHealth:
         until = self.resting_until(name)
         shown = until.isoformat(timespec="seconds").replace("+00:00", "Z") if until is not None else None

@@ -73,7 +73,9 @@ class Panel:
                     answer = Answer(name, "error", error=f"{name} cannot be asked: {type(fault).__name__}.")
                 if answer.state != "timeout" or timeout_s >= ENGINE_S:
                     self.health.note(answer)
-                told = Told(answer, round((time.monotonic() - began) * 1000), self._until(name))
+                health = self.health.of(name)
+                elapsed_ms = round((time.monotonic() - began) * 1000)
+                told = Told(answer, elapsed_ms, health.resting_until if health is not None else None)
             tell(told.event())
             return told
 
@@ -91,14 +93,10 @@ class Panel:
         return judge(query.text, answer)
 
     def _resting(self, name: str) -> Told | None:
-        until = self._until(name)
-        if until is None:
+        health = self.health.of(name)
+        if health is None or health.resting_until is None:
             return None
-        health = self.health.snapshot()[name]
         why = f" ({health.error.rstrip('.')})" if health.error else ""
-        left_s = self.health.left_s(name)
-        return Told(Answer(name, "resting", error=f"It rests until {until}{why}.", retry_after_s=left_s), 0, until)
-
-    def _until(self, name: str) -> str | None:
-        until = self.health.resting_until(name)
-        return until.isoformat(timespec="seconds").replace("+00:00", "Z") if until is not None else None
+        said = f"It rests until {health.resting_until}{why}."
+        answer = Answer(name, "resting", error=said, retry_after_s=self.health.left_s(name))
+        return Told(answer, 0, health.resting_until)

@@ -13,10 +13,11 @@ from dataclasses import dataclass, replace
 from typing import Final
 from urllib.parse import unquote
 
+from fetch.stemming import stem
 from search.engine import Answer, Hit
 from search.normalise import host_of, key, site
 from search.query_terms import Asked, asked
-from search.terms import folded, grams, is_unparted, pieces, stem
+from search.terms import folded, grams, is_unparted, pieces
 
 LOOKED_AT: Final = 20
 """Results of an answer that are judged; decoys fill the whole page."""

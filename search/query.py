@@ -26,7 +26,6 @@ class Query:
 
     `count`: results wanted of each engine; `language`: a BCP 47 tag (`en-US`, `zh-CN`); `safesearch`: 0 off, 1
     moderate, 2 strict; `depth` is Tavily's. Domains are lower case without a scheme and include their subdomains.
-    `page` is the page of results asked for, from 1.
     """
 
     text: str
@@ -37,4 +36,3 @@ class Query:
     allowed_domains: tuple[str, ...] = ()
     blocked_domains: tuple[str, ...] = ()
     depth: Literal["basic", "advanced"] = "basic"
-    page: int = 1

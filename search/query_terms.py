@@ -4,8 +4,9 @@ import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from fetch.stemming import stem
 from search.normalise import site
-from search.terms import STOP, content_runs, folded, grams, is_unparted, pieces, stem
+from search.terms import STOP, content_runs, folded, grams, is_unparted, pieces
 
 _MAX_TERMS = 60
 _SITE = re.compile(r"(?<!\S)-?site:\s*(?:https?://)?(?:\*\.)?([^\s/]+)\S*", re.IGNORECASE)

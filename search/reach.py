@@ -20,7 +20,9 @@ It must go through the service's way out. Without an answer it raises a Tabwrigh
 (`dns`, `refused`, `tls` …) or an error of httpx. It needs no time limit of its own, and is cancelled at ours.
 """
 
-_GONE = frozenset({404, 410})
+GONE: Final = frozenset({404, 410})
+"""Statuses of a page that there is not."""
+
 _UNAVAILABLE = frozenset({451})
 _BUSY = frozenset({503})  # "come back later", and how some walls answer robots
 _FAILED = frozenset({"refused", "reset", "tls", "protocol", "redirect_loop", "bad_redirect", "address_forbidden"})
@@ -45,7 +47,7 @@ def by_status(status: int) -> Reached:
     """
     if 200 <= status < 300:
         return Reached(reachable=True)
-    if status in _GONE:
+    if status in GONE:
         return Reached(reachable=False, dead=True)
     if status in _UNAVAILABLE or (500 <= status < 600 and status not in _BUSY):
         return Reached(reachable=False)

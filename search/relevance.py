@@ -4,8 +4,9 @@ from collections.abc import Callable, Sequence
 from random import Random
 from typing import Final, Literal, TypeVar
 
+from fetch.stemming import stem
 from search.query_terms import Asked, asked
-from search.terms import folded, grams, is_unparted, pieces, stem
+from search.terms import folded, grams, is_unparted, pieces
 
 Order = Literal["sequential", "random"]
 

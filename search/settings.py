@@ -88,6 +88,8 @@ _Text = Annotated[str, BeforeValidator(_stripped), Field(max_length=2000), After
 Url = Annotated[_Text, AfterValidator(_address)]
 Secret = Annotated[SecretStr, BeforeValidator(_stripped), Field(max_length=4096), AfterValidator(_secret)]
 Adapter = Literal["", "builtin", "searxng", "tavily", "brave", "anthropic", "bing", "ddgs"]
+GivenAdapter = Annotated[Adapter, BeforeValidator(_adapter)]
+"""By any letter case; `api` is an older name of Anthropic's."""
 
 
 class SearchSettings(BaseModel):
@@ -120,7 +122,7 @@ class SearchSettings(BaseModel):
     )
     fetch_mode: Literal["sequential", "random"] = Field("sequential", description="best results first, or any")
 
-    adapter: Annotated[Adapter, BeforeValidator(_adapter)] = Field(
+    adapter: GivenAdapter = Field(
         "", description="the channel to search by (api means anthropic); empty: the first that is set up"
     )
     failover: bool = Field(False, description="go on to the next channel when one fails")

@@ -13,8 +13,8 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from browser_service.errors import ContentTooLarge, Forbidden, InvalidRequest, TabwrightError, TimedOut, Unauthorized
-from browser_service.interfaces.problems import MEDIA_TYPE, headers_of, problem, status_of
-from browser_service.operations.operation import Caller
+from browser_service.interfaces.problems import MEDIA_TYPE, headers_of, problem, status_of, unforeseen
+from browser_service.operations.operation import EVERYTHING, Caller
 from browser_service.settings import Settings
 
 _log = logging.getLogger("tabwright.access")
@@ -53,12 +53,11 @@ class Gate:
             await self._app(scope, counted, sent)
         except TabwrightError as fault:
             await _refuse(fault, identity, scope, receive, sent)
-        except Exception:
-            _log.exception("a request failed in a way that is not foreseen")
+        except Exception as fault:
+            ours = unforeseen(fault)
             if sent.status:
                 raise  # the answer has begun: the connection can only be cut
-            unforeseen = TabwrightError("Something went wrong inside the service.", hint="See its log for request_id.")
-            await _refuse(unforeseen, identity, scope, receive, sent)
+            await _refuse(ours, identity, scope, receive, sent)
         finally:
             took = (time.perf_counter() - began) * 1000
             _log.info("%s %s %s %.0f ms", scope["method"], scope["path"], sent.status or "-", took)
@@ -172,7 +171,7 @@ def _is_address(name: str) -> bool:
 def identify(settings: Settings, authorization: str) -> Caller:
     """Who calls, by the bearer token. Without configured keys everybody on this machine may do everything."""
     if not settings.api_keys:
-        return Caller("", frozenset({"read", "act", "eval", "admin"}))
+        return EVERYTHING
     kind, _, token = authorization.partition(" ")
     if kind.lower() == "bearer" and token:
         matches = [key for key in settings.api_keys if key.fits(token.strip())]

@@ -11,24 +11,30 @@ from typing import Any, TypeVar
 from rich.console import Console
 
 from browser_service.interfaces import logs
-from browser_service.operations.operation import Call, Caller, Operation, tell_nobody
+from browser_service.operations.operation import EVERYTHING, Call, Operation, tell_nobody
 from browser_service.service import Service
-from browser_service.settings import load_settings
+from browser_service.settings import Settings, load_settings
 
 T = TypeVar("T")
+
+
+def quiet_settings() -> Settings:
+    """The settings; errors alone are logged unless they say otherwise: a command's output is its result."""
+    settings = load_settings()
+    logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
+    return settings
 
 
 @contextlib.asynccontextmanager
 async def local_call(tell: Callable[[str, Mapping[str, Any]], None] = tell_nobody) -> AsyncIterator[Call]:
     """A call with all scopes on a service with one browser. SIGTERM cancels what runs in it."""
-    settings = load_settings()
-    logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
+    settings = quiet_settings()
     task = asyncio.current_task()
     if task is not None:
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, task.cancel)
     pool = settings.pool.model_copy(update={"size": 1, "warm": 0})
     async with Service(settings.model_copy(update={"pool": pool})) as service:
-        yield Call(service, Caller("", frozenset({"read", "act", "eval", "admin"})), tell=tell)
+        yield Call(service, EVERYTHING, tell=tell)
 
 
 def run_to_end(work: Coroutine[Any, Any, T], words: str = "") -> T:

@@ -18,33 +18,32 @@ from mcp.types import INTERNAL_ERROR, CallToolRequestParams, CallToolResult, Lis
 from mcp.types.version import LATEST_MODERN_VERSION
 
 from browser_service.errors import BrowserCrashed
-from browser_service.interfaces import logs, mcp_content
+from browser_service.interfaces import mcp_content
+from browser_service.interfaces.local import quiet_settings
 from browser_service.interfaces.mcp import Context, Structured, Visit, build_server, new_server
 from browser_service.interfaces.own_sessions import Visitor
 from browser_service.interfaces.remote import Remote
 from browser_service.interfaces.tool_routes import AGENT_HEADER
 from browser_service.interfaces.toolbox import Toolbox
 from browser_service.interfaces.tools import Tool
-from browser_service.operations.operation import Caller
+from browser_service.operations.operation import EVERYTHING
 from browser_service.service import Service
-from browser_service.settings import Settings, load_settings
+from browser_service.settings import Settings
 
-_EVERYTHING: Final = Caller("", frozenset({"read", "act", "eval", "admin"}))
 _CLOSE_LIMIT_S: Final = 2
 _ANSWER_LIMIT_S: Final = 630  # longer than any operation's own limit, so that the answer is the service's
 
 
 def serve_here(tools: tuple[Tool, ...], structured: Structured) -> None:
     """Serve until the input ends or a signal comes, with a service in this process."""
-    settings = load_settings()
-    logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
+    settings = quiet_settings()
     size = settings.pool.size if "size" in settings.pool.model_fields_set else 1
     pool = settings.pool.model_copy(update={"size": size, "warm": min(settings.pool.warm, 1)})
     asyncio.run(_serve_here(tools, structured, settings.model_copy(update={"pool": pool})))
 
 
 async def _serve_here(tools: tuple[Tool, ...], structured: Structured, settings: Settings) -> None:
-    visitor = Visitor(_EVERYTHING)
+    visitor = Visitor(EVERYTHING)
     async with _starting(settings) as box:
 
         def visit(_: object) -> Visit:

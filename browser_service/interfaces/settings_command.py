@@ -12,19 +12,17 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from browser_service.interfaces import logs, show
+from browser_service.interfaces import show
 from browser_service.interfaces.commands import CONNECTION, OperationCommand, ask, report
-from browser_service.interfaces.local import run_locally
+from browser_service.interfaces.local import quiet_settings, run_locally
 from browser_service.interfaces.options import flag, given
 from browser_service.interfaces.problems import from_validation
 from browser_service.interfaces.remote import Remote
-from browser_service.operations.operation import Call, Caller, Operation
+from browser_service.operations.operation import EVERYTHING, Call, Operation
 from browser_service.operations.settings import ChangeSettings, GetSettings, TrySearxng
 from browser_service.service import Service
-from browser_service.settings import load_settings
 from search.settings import SECRETS, SearchSettings
 
-_EVERYTHING: Final = Caller("", frozenset({"read", "act", "eval", "admin"}))
 _HELP: Final = (
     "Without --server the saved settings of this machine are meant (TABWRIGHT_DATA_DIR); no service is needed."
 )
@@ -172,9 +170,8 @@ def _call(
     """Ask the service that was named; else do it here, without browsers."""
     if server is not None:
         return ask(Remote(server, api_key), operation, wanted)
-    settings = load_settings()
-    logs.configure(settings.log_level if "log_level" in settings.model_fields_set else "error", settings.log_format)
-    return asyncio.run(run_locally(operation.model_validate(wanted), Call(Service(settings), _EVERYTHING)))
+    call = Call(Service(quiet_settings()), EVERYTHING)
+    return asyncio.run(run_locally(operation.model_validate(wanted), call))
 
 
 def _checked(operation: type[Operation[Any]], wanted: dict[str, Any]) -> None:

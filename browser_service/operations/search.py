@@ -17,7 +17,7 @@ from search.progress import Event
 from search.query import Query, TimeRange, time_range_of
 from search.rank import Ranking
 from search.relevance import Order
-from search.settings import Adapter, SearchSettings
+from search.settings import GivenAdapter, SearchSettings
 from search.told import stats
 from search.web_search import Searched, Wanted
 
@@ -29,11 +29,6 @@ _CONTROLS = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 
 def _time_range(given: Any) -> Any:
     return time_range_of(given) or given if isinstance(given, str) else given
-
-
-def _adapter(given: Any) -> Any:
-    name = given.strip().lower() if isinstance(given, str) else given
-    return "anthropic" if name == "api" else name
 
 
 def _names(given: Any) -> Any:
@@ -146,7 +141,7 @@ class Search(Operation[SearchResult]):
         max_length=50,
         description="engines to ask, of the built-in ones or of the SearXNG instance",
     )
-    adapter: Annotated[Adapter, BeforeValidator(_adapter)] = Field(
+    adapter: GivenAdapter = Field(
         "", description="where to search; default: as set up, else the built-in engines; api means anthropic"
     )
     search_depth: Literal["basic", "advanced"] = Field("basic", description="of Tavily")

@@ -8,13 +8,14 @@ import httpx
 
 from search.channels.brave_read import SERVICE, SETTING, context_hits, has_more, web_hits
 from search.channels.brave_request import MOST_CONTEXT, PAGE, PAGES, parameters, safesearch
-from search.channels.exchange import LONGEST_PAUSE_S, Fault, Meaning, json_object
+from search.channels.exchange import Fault, Meaning, json_object
 from search.channels.keyed import Keyed
 from search.engine import Answer, Found, Hit, Send
 from search.query import Query
 
 KEY_VARIABLES: Final = ("BRAVE_SEARCH_API_KEY", "BRAVE_API_KEY")
 BASE_URL: Final = "https://api.search.brave.com"
+_LONGEST_PAUSE_S: Final = 31 * 86400.0  # a monthly quota; more than that is no pause that was meant
 LONGEST_WAIT_S: Final = 2.0  # between two pages: plans allow as little as one request a second
 
 _MEANINGS: Final[Mapping[int, Meaning]] = {
@@ -114,7 +115,7 @@ def pause(response: httpx.Response) -> float | None:
     left = _numbers(response, "x-ratelimit-remaining")
     resets = _numbers(response, "x-ratelimit-reset")
     used_up = [reset for rest, reset in zip(left, resets, strict=False) if rest <= 0]
-    return min(max(used_up), LONGEST_PAUSE_S) if used_up else None
+    return min(max(used_up), _LONGEST_PAUSE_S) if used_up else None
 
 
 def _numbers(response: httpx.Response, header: str) -> list[float]:

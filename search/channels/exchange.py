@@ -3,8 +3,6 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from email.utils import parsedate_to_datetime
 from ipaddress import ip_address
 from typing import Final, NamedTuple
 
@@ -16,7 +14,6 @@ from search.channels.values import items, line, mapping
 from search.engine import Answer, Found, Send, State
 from search.query import Query
 
-LONGEST_PAUSE_S: Final = 31 * 86400.0  # a monthly quota; more than that is no pause that was meant
 REDIRECTS: Final = frozenset({301, 302, 303, 307, 308})
 USER_AGENT: Final = "Tabwright"  # no browser's: instances hold those to headers that only browsers send
 
@@ -143,19 +140,6 @@ def said(body: Mapping[str, object], secrets: Sequence[str] = ()) -> str:
             if text := quoted(value, secrets):
                 return f' ("{text}")'
     return ""
-
-
-def retry_after(response: httpx.Response, now: datetime | None = None) -> float | None:
-    """Seconds that `Retry-After` asks for, from a number or an HTTP date (RFC 9110, 10.2.3)."""
-    value = response.headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value, re.ASCII):
-        return min(float(value), LONGEST_PAUSE_S)
-    try:
-        then = parsedate_to_datetime(value)
-    except (ValueError, TypeError, OverflowError):
-        return None
-    then = then if then.tzinfo else then.replace(tzinfo=UTC)
-    return min(max(0.0, (then - (now or datetime.now(UTC))).total_seconds()), LONGEST_PAUSE_S)
 
 
 def moved_to(asked: httpx.URL, response: httpx.Response) -> tuple[str, str]:

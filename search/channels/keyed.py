@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 
 import httpx
 
+from fetch.http_dates import retry_after
 from search.channels.exchange import (
     REDIRECTS,
     USER_AGENT,
@@ -16,7 +17,6 @@ from search.channels.exchange import (
     json_object,
     moved_to,
     reply,
-    retry_after,
     visible,
 )
 from search.engine import Send
@@ -78,7 +78,7 @@ class Keyed:
         status = response.status_code
         meaning = self.meanings.get(status) or self._usual(status)
         what = f"{self.service} {meaning.what} (HTTP {status}){error_words(response, (self.key.strip(),))}"
-        return Fault(meaning.state, what, meaning.advice, retry_after(response) or self.pause(response))
+        return Fault(meaning.state, what, meaning.advice, retry_after(response.headers) or self.pause(response))
 
     def _usual(self, status: int) -> Meaning:
         if status in {401, 403}:

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Mapping
 from datetime import date, datetime
 from email.utils import parsedate_to_datetime
 from typing import Final
-from urllib.parse import urlsplit
+
+from search import redirects
 
 TITLE: Final = 300  # characters; longer ones are text that got into the wrong field
 SNIPPET: Final = 1000
-LONGEST_ADDRESS: Final = 8192
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _INLINE_TAG = re.compile(r"</?(?:strong|b|em|i|mark|br)\s*/?>", re.IGNORECASE)
@@ -53,16 +53,7 @@ def number(value: object) -> float | None:
 
 def web_address(value: object) -> str:
     """The address of a page, http or https with a host; "" for anything else."""
-    text = value.strip() if isinstance(value, str) else ""
-    if not text[:8].lower().startswith(("http://", "https://")) or len(text) > LONGEST_ADDRESS:
-        return ""
-    if _CONTROL.search(text) or any(sign.isspace() for sign in text):
-        return ""
-    try:
-        text.encode()
-        return text if urlsplit(text).hostname else ""
-    except ValueError:
-        return ""
+    return (redirects.web_address(value) if isinstance(value, str) else None) or ""
 
 
 def moment(value: object) -> str | None:

@@ -79,11 +79,9 @@ class Baidu(Scraper):
         return super().address(card, link)
 
     def _request(self, query: Query, form: str | None) -> httpx.Request:
-        count = max(10, min(query.count, 50))
         parameters: dict[str, str | int | None] = {
             "wd": words(query, "|"),
-            "rn": count,
-            "pn": (query.page - 1) * count if query.page > 1 else None,
+            "rn": max(10, min(query.count, 50)),
             "ie": "utf-8",
             "tn": form,
             "gpc": self._period(query.time_range),

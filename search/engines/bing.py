@@ -38,18 +38,16 @@ class Bing(Scraper):
         return edge(version)
 
     def request(self, query: Query) -> httpx.Request:
-        """More than ten results are asked for on the first page only: later ones count in tens."""
+        """More than ten results are asked for by number; fifty are the most."""
         market = market_of(query)
-        first = (query.page - 1) * 10 + 1
         parameters: dict[str, str | int | None] = {
             "q": words(query, "OR"),
-            "form": "QBLH" if query.page == 1 else "PERE",
+            "form": "QBLH",
             "setmkt": market.tag,
             "mkt": market.tag,
             "setlang": market.language,
             "cc": market.region,
-            "count": min(query.count, 50) if query.page == 1 and query.count > 10 else None,
-            "first": first if first > 1 else None,
+            "count": min(query.count, 50) if query.count > 10 else None,
             "adlt": None if query.safesearch is None else _ADULT[query.safesearch],
             "filters": self._filters(query.time_range),
         }

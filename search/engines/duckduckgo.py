@@ -23,7 +23,7 @@ class DuckDuckGo(Scraper):
     own = ("duckduckgo.com", "html.duckduckgo.com", "www.duckduckgo.com")
 
     def request(self, query: Query) -> httpx.Request:
-        """Later pages begin behind the ten results of the first and the fifteen of each other."""
+        """Region, time range and safe search are fields of it; it gives ten results."""
         market = market_of(query)
         form = {
             "q": words(query, "OR"),
@@ -32,8 +32,6 @@ class DuckDuckGo(Scraper):
             "df": query.time_range[0] if query.time_range is not None else "",
             "kp": "" if query.safesearch is None else _SAFE[query.safesearch],
         }
-        if query.page > 1:
-            form["s"] = str(10 + 15 * (query.page - 2))
         url = f"{self.base}html/"
         language = self.visitor.accept_language(market.languages)
         headers = navigation_headers(self.visitor, language, url, referer=self.base)

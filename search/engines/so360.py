@@ -48,7 +48,6 @@ class So360(Scraper):
         parameters: dict[str, str | int | None] = {
             "ie": "utf-8",
             "q": words(query),
-            "pn": query.page if query.page > 1 else None,
             "adv_t": None if query.time_range is None else _FRESH[query.time_range],
         }
         return self.get("s", parameters, _CHINA)

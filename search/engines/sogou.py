@@ -49,7 +49,6 @@ class Sogou(Scraper):
         parameters: dict[str, str | int | None] = {
             "query": words(query),
             "ie": "utf8",
-            "page": query.page if query.page > 1 else None,
         }
         if query.time_range is not None:
             source = f"inttime_{query.time_range}"

@@ -328,7 +328,6 @@ QUERIES = {
     "allowed_domains": ("a.example",),
     "blocked_domains": ("b.example",),
     "depth": "advanced",
-    "page": 2,
 }
 WANTED = {
     "query": Query("boats"),

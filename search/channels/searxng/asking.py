@@ -5,6 +5,7 @@ from typing import Final
 
 import httpx
 
+from fetch.http_dates import retry_after
 from search.channels.exchange import (
     REDIRECTS,
     Fault,
@@ -14,7 +15,6 @@ from search.channels.exchange import (
     moved_to,
     redirect_target,
     reply,
-    retry_after,
 )
 from search.channels.searxng.config import Instance
 from search.channels.searxng.page import Page
@@ -66,10 +66,13 @@ def check(response: httpx.Response, instance: Instance) -> None:
     status, who = response.status_code, f"SearXNG at {instance.shown}"
     if is_html(response) and (words := Page(response).challenge):
         what = f'{who} is behind a challenge ("{words}", HTTP {status})'
-        raise Fault("blocked", what, "let this service pass without it", retry_after(response))
+        raise Fault("blocked", what, "let this service pass without it", retry_after(response.headers))
     state, what, advice = _meaning(status, with_key=bool(instance.authorization))
     raise Fault(
-        state, f"{who} {what} (HTTP {status}){error_words(response, instance.secrets)}", advice, retry_after(response)
+        state,
+        f"{who} {what} (HTTP {status}){error_words(response, instance.secrets)}",
+        advice,
+        retry_after(response.headers),
     )
 
 

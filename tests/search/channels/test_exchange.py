@@ -1,15 +1,13 @@
 """What is the same for every API: what it may answer instead of results."""
 
 import asyncio
-from datetime import UTC, datetime, timedelta
-from email.utils import format_datetime
+from datetime import UTC, datetime
 
 import httpx
 import pytest
 
 from search.channels.anthropic import Anthropic
 from search.channels.brave import Brave
-from search.channels.exchange import retry_after
 from search.channels.keyed import Keyed
 from search.channels.tavily import Tavily
 from search.engine import Answer, Channel
@@ -138,18 +136,3 @@ async def test_plain_http_warns() -> None:
     assert api.at("http://127.0.0.1:9/x/") == ("http://127.0.0.1:9/x", [])
     assert "https" in api.at("http://api.example.com")[1][0]
     assert "'k'" not in repr(api)
-
-
-@pytest.mark.parametrize(
-    ("value", "seconds"),
-    [
-        ("5", 5), ("0", 0), ("1.5", 1.5), ("-5", None), ("soon", None), ("", None), ("nan", None),
-        ("99999999", 2678400),
-        (format_datetime(NOW + timedelta(seconds=90), usegmt=True), 90),
-        (format_datetime(NOW - timedelta(days=1), usegmt=True), 0),
-        ("Fri, 99 Foo 2026 00:00:00 GMT", None),
-    ],
-)  # fmt: skip
-def test_retry_after(value: str, seconds: float | None) -> None:
-    """Seconds and HTTP dates are read; the past is now, and a pause has an end."""
-    assert retry_after(httpx.Response(429, headers={"Retry-After": value}), NOW) == seconds

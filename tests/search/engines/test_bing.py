@@ -147,10 +147,3 @@ def test_it_comes_as_edge() -> None:
     assert "Edg/" in headers["user-agent"]
     assert "Microsoft Edge" in headers["sec-ch-ua"]
     assert headers["sec-fetch-mode"] == "navigate"
-
-
-def test_later_pages_count_in_tens() -> None:
-    """Bing ignores larger counts beyond the first page."""
-    given = ENGINES["bing"].request(Query("cats", page=3)).url.params
-    assert given["first"] == "21"
-    assert "count" not in given

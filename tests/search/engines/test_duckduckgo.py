@@ -34,8 +34,8 @@ def test_the_challenge_is_blocked() -> None:
 
 def test_it_is_asked_as_its_form_asks() -> None:
     """Region, time range and safe search are fields of it."""
-    request = ENGINES["duckduckgo"].request(Query("cats", time_range="month", language="de-AT", safesearch=2, page=3))
+    request = ENGINES["duckduckgo"].request(Query("cats", time_range="month", language="de-AT", safesearch=2))
     given = parse_qs(request.content.decode())
     assert request.method == "POST"
-    assert (given["kl"], given["df"], given["kp"], given["s"]) == (["at-de"], ["m"], ["1"], ["25"])
+    assert (given["kl"], given["df"], given["kp"]) == (["at-de"], ["m"], ["1"])
     assert request.headers["referer"] == "https://html.duckduckgo.com/"
